@@ -1,0 +1,3 @@
+module github.com/eptrace/ep
+
+go 1.26
