@@ -1,0 +1,291 @@
+package syntax
+
+import "github.com/eptrace/ep/lang/source"
+
+// Script is the tree of one text. It is complete even if the text has errors:
+// what could not be parsed is a *Bad item.
+type Script struct {
+	Source *source.Source
+	Items  []Item
+	tokens []Token // every token, blanks and comments included, in order
+}
+
+// Item is one statement: *Event, *Hist, *On, *Trace, *Param, *Const, *Import,
+// *Option or *Bad.
+type Item interface {
+	Span() source.Span
+	item()
+}
+
+// Event is `event NAME from STAGE {then STAGE by KEYS} [size N] [having E]
+// [emit …] [{ fields }]`.
+type Event struct {
+	Node
+	Name   *QName
+	From   *Stage
+	Then   []*Then
+	Size   *Number
+	Having Expr
+	Emit   *Emit
+	Fields *Fields // nil: all fields of the single source
+}
+
+// Then is one `then STAGE by KEYS`.
+type Then struct {
+	Node
+	Stage *Stage
+	By    []*Key
+}
+
+// Key is a key of a join (`a.f == b.g`, or one name for both sides) or of a
+// hist (`[name =] E`). In a hist, Name is nil where none is given.
+type Key struct {
+	Node
+	Name  *Ident
+	Value Expr
+}
+
+// Emit is `emit on max(E) [per E, …]` or `emit on change(E) …`.
+type Emit struct {
+	Node
+	On    *Ident // max or change
+	Value Expr
+	Per   []Expr
+}
+
+// Stage is one source or several, with what is said of their events.
+type Stage struct {
+	Node
+	Sources []*Source
+	As      *Ident
+	Where   Expr
+	Lets    []*Let
+}
+
+// Let is `n = E` of a stage: a value captured when the stage happens.
+type Let struct {
+	Node
+	Name  *Ident
+	Value Expr
+}
+
+// Source is a source with its alternatives: `A else B`, each perhaps with `?`.
+type Source struct {
+	Node
+	Alts []*Alt
+}
+
+// Alt is one alternative of a Source.
+type Alt struct {
+	Node
+	One      *One
+	Optional bool // followed by `?`
+}
+
+// Kind is the word that a source begins with.
+type Kind uint8
+
+// The kinds of source. KindName is an event by its name alone.
+const (
+	KindName Kind = iota
+	KindSyscall
+	KindFunc
+	KindKprobe
+	KindTracepoint
+	KindUfunc
+	KindUprobe
+	KindUSDT
+)
+
+// String returns the word of the source, "event" for KindName.
+func (k Kind) String() string {
+	return [...]string{"event", "syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}[k]
+}
+
+// One is one source. Which parts are set depends on Kind:
+//
+//	KindName                 Name (group and event, or one name)
+//	syscall func tracepoint  Func, End, Sig
+//	kprobe                   Func, Offset, Sig
+//	ufunc uprobe usdt        Path, Func, End, Offset, Sig
+type One struct {
+	Node
+	Kind   Kind
+	Name   *QName
+	Path   *Path
+	Func   *Func
+	End    *Ident // enter or exit; nil: both (a span), or the only one
+	Offset *Number
+	Sig    *Sig
+}
+
+// Func names a function: `F`, `MOD:F`, `prov:name`, an address, or `(param)`.
+type Func struct {
+	Node
+	Module *Ident  // before a colon
+	Name   *Ident  // nil for an address
+	Addr   *Number // an address
+	Param  bool    // Name stands in parentheses: a param's value is the name
+}
+
+// Path is the file of a user-space source: a string, or `(param)`.
+type Path struct {
+	Node
+	Text  *String
+	Param *Ident
+}
+
+// Sig declares a function's parameters by position, and its result.
+type Sig struct {
+	Node
+	Params []*Par
+	Result TypeExpr
+}
+
+// Par is one parameter: `name`, `name: type`, or `_` for one that is skipped.
+type Par struct {
+	Node
+	Name *Ident
+	Type TypeExpr
+}
+
+// Fields is a block of fields in braces.
+type Fields struct {
+	Node
+	List []*Field
+}
+
+// Field is one field: `name`, `name: type`, `name = E`, `name: type = E`,
+// `a.f`, `a.$f`, `$f` or `$f: type`. Name is nil where the field names itself
+// after its Value; Value is nil where it is Name's alone.
+type Field struct {
+	Node
+	Name  *Ident
+	Type  TypeExpr
+	Value Expr
+}
+
+// Hist is `hist [NAME [paused] from] STAGE [by KEYS] [{ values }]
+// [sort by …] [size N]`. Name is nil where the source names it.
+type Hist struct {
+	Node
+	Name   *QName
+	Paused bool
+	Stage  *Stage
+	By     []*Key
+	Values *Fields
+	Sort   []*SortKey
+	Size   *Number
+}
+
+// SortKey is one `name [desc]` of `sort by`.
+type SortKey struct {
+	Node
+	Name *Ident
+	Desc bool
+}
+
+// On is `on STAGE [times N] do ACTION, …`.
+type On struct {
+	Node
+	Stage *Stage
+	Times *Number
+	Do    []*Action
+}
+
+// Action is `start [X]`, `stop [X]`, `snapshot` or `stack`.
+type Action struct {
+	Node
+	Verb   *Ident
+	Target *QName
+}
+
+// Trace is `trace STAGE [{ fields }] [paused] [print "…"]`.
+type Trace struct {
+	Node
+	Stage  *Stage
+	Fields *Fields
+	Paused bool
+	Print  *String
+}
+
+// Param is `param NAME [: type] [= E]`.
+type Param struct {
+	Node
+	Name  *Ident
+	Type  TypeExpr
+	Value Expr
+}
+
+// Const is `const NAME [: type] = E`.
+type Const struct {
+	Node
+	Name  *Ident
+	Type  TypeExpr
+	Value Expr
+}
+
+// Import is `import "PATH" [as NAME]`.
+type Import struct {
+	Node
+	Path *String
+	As   *Ident
+}
+
+// Option is `option NAME VALUE`; what values a name takes is the checker's.
+type Option struct {
+	Node
+	Name  *Ident
+	Value Expr // nil where none is given
+}
+
+// Bad is text that is not a statement. The parser has reported it.
+type Bad struct{ Node }
+
+func (*Event) item()  {}
+func (*Hist) item()   {}
+func (*On) item()     {}
+func (*Trace) item()  {}
+func (*Param) item()  {}
+func (*Const) item()  {}
+func (*Import) item() {}
+func (*Option) item() {}
+func (*Bad) item()    {}
+
+// QName is a name of one or two parts: `NAME` or `GROUP.NAME`. Group is nil
+// where there is one part.
+type QName struct {
+	Node
+	Group *Ident
+	Name  *Ident
+}
+
+// TypeExpr is a type as written: *TypeName, *PointerType or *ArrayType.
+type TypeExpr interface {
+	Span() source.Span
+	typeExpr()
+}
+
+// TypeName is a type by name.
+type TypeName struct {
+	Node
+	Name *Ident
+}
+
+// PointerType is `*T` or `user *T`.
+type PointerType struct {
+	Node
+	User bool
+	Elem TypeExpr
+}
+
+// ArrayType is `[N]T`.
+type ArrayType struct {
+	Node
+	Len  *Number
+	Elem TypeExpr
+}
+
+func (*TypeName) typeExpr()    {}
+func (*PointerType) typeExpr() {}
+func (*ArrayType) typeExpr()   {}
