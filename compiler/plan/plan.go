@@ -1,0 +1,68 @@
+// Package plan holds what a script compiles to: the ordered writes to tracefs
+// with what undoes each, what there is to read, and the way from each byte
+// written back to the script.
+//
+// A plan is data: it is made by package compiler, printed by package emit and
+// carried out by runtime/apply.
+package plan
+
+import (
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// Plan is a compiled script. Writes are in the order in which they must be
+// done; undoing goes the other way.
+type Plan struct {
+	Script   *source.Source
+	Target   string // the target's name
+	Instance string // the instance that Write.Instanced writes go to; "" is the top level
+	Writes   []Write
+	Streams  []Stream
+}
+
+// Write is one write(2) of one command to one file.
+type Write struct {
+	File      string // relative to the root of tracefs or, if Instanced, to the plan's instance
+	Instanced bool
+	Data      string // one command, no newline
+	Mode      Mode
+	Undo      *Write // what takes it back; its own Undo is nil
+	Needs     []target.Feature
+	Origin    []Origin
+}
+
+// Mode is how a Write opens its file.
+type Mode uint8
+
+// The modes. Truncating a file of commands deletes what others put there, so
+// only files that hold a single value are truncated.
+const (
+	Append   Mode = iota
+	Truncate      // O_TRUNC: enable and filter
+)
+
+// Origin says that the bytes [Lo, Hi) of a Write's Data come from Span of the
+// Plan's Script.
+type Origin struct {
+	Lo, Hi int
+	Span   source.Span
+}
+
+// Stream is an event whose records are wanted.
+type Stream struct {
+	Name   string // as the script calls it
+	Group  string // the kernel's names
+	Event  string
+	Fields []Field
+	Print  string // the form of a line; "" for the default
+	Span   source.Span
+}
+
+// Field is one field of a Stream's records.
+type Field struct {
+	Name   string     // as the script and the kernel call it
+	Type   types.Type // what a value means
+	Kernel string     // the kernel's type for it, in the words of the command that makes it
+}
