@@ -1,0 +1,34 @@
+// Package compiler turns an ep script into a plan of writes to tracefs for one
+// target kernel.
+//
+// Compile is the one entry that most callers need. The package and all below
+// it are pure: no files, no clock, no output; what a script may know of a
+// machine comes in as a target.Target.
+package compiler
+
+import (
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+)
+
+// Options are what a caller may say besides the script.
+type Options struct {
+	// Set gives params values, as `--set name=value` does. The text is an
+	// expression of the language.
+	Set map[string]string
+	// Instance is the tracefs instance to compile for, if the script's own
+	// `option instance` does not say; "" is the top level.
+	Instance string
+}
+
+// Compile checks src against t and returns the plan that carries it out there.
+//
+// The plan is nil exactly if the list has an error. The list is sorted and
+// holds warnings too. Compile may be called from several goroutines.
+func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, diag.List) {
+	_, list := syntax.Parse(src)
+	return nil, list.Sort()
+}
