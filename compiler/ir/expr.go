@@ -1,0 +1,277 @@
+package ir
+
+import (
+	"fmt"
+	"go/constant"
+	"strings"
+
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// Expr is a typed expression: *Const, *FieldRef, *Own, *Context, *Str, *Load,
+// *Unary, *Binary, *In, *Cast, *Bits or *Enter.
+type Expr interface {
+	Type() types.Type
+	Span() source.Span
+	// String returns a normal form: equal text means the same value.
+	String() string
+}
+
+// At is what every expression has: its type and its place.
+type At struct {
+	T  types.Type
+	Sp source.Span
+}
+
+// Type returns the expression's type.
+func (a At) Type() types.Type { return a.T }
+
+// Span returns where the expression stands in the script.
+func (a At) Span() source.Span { return a.Sp }
+
+type (
+	// Const is a value known now: a whole number, a string or a bool. A
+	// duration's is in nanoseconds, whatever its type's unit.
+	Const struct {
+		At
+		Value constant.Value
+	}
+	// FieldRef is a field of a stage's record.
+	FieldRef struct {
+		At
+		Stage int
+		Name  string
+	}
+	// Own is a field of the event being defined; it occurs in having.
+	Own struct {
+		At
+		Field *Field
+	}
+	// Context is a value of the context of a stage's event.
+	Context struct {
+		At
+		Stage int
+		Kind  ContextKind
+		Reg   string // of Reg
+		N     int    // of StackWord and Arg
+	}
+	// Str is the text behind a pointer, of at most Max bytes if Max is not 0.
+	Str struct {
+		At
+		X   Expr
+		Max int
+	}
+	// Load is the value Off bytes behind X: behind a pointer, or in an array
+	// of the record.
+	Load struct {
+		At
+		X   Expr
+		Off int64
+	}
+	// Unary is -X or !X.
+	Unary struct {
+		At
+		Op string
+		X  Expr
+	}
+	// Binary is X Op Y: || && == != < <= > >= ~ + - * / & |.
+	Binary struct {
+		At
+		Op   string
+		X, Y Expr
+	}
+	// In is whether X is one of a set of constants.
+	In struct {
+		At
+		X   Expr
+		Set []Range
+	}
+	// Cast is X taken as another type.
+	Cast struct {
+		At
+		X Expr
+	}
+	// Bits is Width bits of X from bit Offset.
+	Bits struct {
+		At
+		X             Expr
+		Offset, Width int
+	}
+	// Enter is X of a span, read at the entry.
+	Enter struct {
+		At
+		X Expr
+	}
+)
+
+// Range is a set's member: Lo alone if Hi is nil, else Lo to Hi, both in it.
+type Range struct{ Lo, Hi *Const }
+
+// ContextKind is a value of the context.
+type ContextKind uint8
+
+// The values of the context.
+const (
+	Tid ContextKind = iota // the thread that runs
+	Comm
+	CPU
+	Time // of the event, ns of the trace clock
+	Kstack
+	Ret // of a call
+	Elapsed
+	IP
+	Func
+	Reg
+	StackWord
+	Arg
+)
+
+var contextNames = [...]string{"tid", "comm", "cpu", "time", "kstack", "ret", "elapsed", "ip", "func", "reg", "stack", "arg"}
+
+// String returns the name without the dollar.
+func (k ContextKind) String() string { return contextNames[k] }
+
+func (e *Const) String() string {
+	if e.Value.Kind() == constant.String {
+		return e.Value.ExactString()
+	}
+	return fmt.Sprintf("%s:%s", e.Value.ExactString(), e.T)
+}
+func (e *FieldRef) String() string { return fmt.Sprintf("#%d.%s", e.Stage, e.Name) }
+func (e *Own) String() string      { return "own." + e.Field.Name }
+func (e *Context) String() string {
+	switch e.Kind {
+	case Reg:
+		return fmt.Sprintf("#%d.$reg(%s)", e.Stage, e.Reg)
+	case StackWord, Arg:
+		return fmt.Sprintf("#%d.$%s(%d)", e.Stage, e.Kind, e.N)
+	}
+	return fmt.Sprintf("#%d.$%s", e.Stage, e.Kind)
+}
+func (e *Str) String() string {
+	if e.Max != 0 {
+		return fmt.Sprintf("str(%s, %d)", e.X, e.Max)
+	}
+	return fmt.Sprintf("str(%s)", e.X)
+}
+func (e *Load) String() string   { return fmt.Sprintf("%s@%d:%s", e.X, e.Off, e.T) }
+func (e *Unary) String() string  { return e.Op + e.X.String() }
+func (e *Binary) String() string { return fmt.Sprintf("(%s %s %s)", e.X, e.Op, e.Y) }
+func (e *In) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "(%s in {", e.X)
+	for i, r := range e.Set {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(r.Lo.String())
+		if r.Hi != nil {
+			b.WriteString(".." + r.Hi.String())
+		}
+	}
+	return b.String() + "})"
+}
+func (e *Cast) String() string  { return fmt.Sprintf("(%s as %s)", e.X, e.T) }
+func (e *Bits) String() string  { return fmt.Sprintf("bits(%s, %d, %d)", e.X, e.Offset, e.Width) }
+func (e *Enter) String() string { return fmt.Sprintf("enter(%s)", e.X) }
+
+// Rewrite returns e with each node replaced by what f returns for it. Children
+// come first; a node none of whose children changed is given to f itself, else
+// a copy of it. f returns its argument to keep it.
+func Rewrite(e Expr, f func(Expr) Expr) Expr {
+	switch x := e.(type) {
+	case nil:
+		return nil
+	case *Const, *FieldRef, *Own, *Context:
+	case *Str:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Str{x.At, in, x.Max}
+		}
+	case *Load:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Load{x.At, in, x.Off}
+		}
+	case *Unary:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Unary{x.At, x.Op, in}
+		}
+	case *Binary:
+		a, b := Rewrite(x.X, f), Rewrite(x.Y, f)
+		if a != x.X || b != x.Y {
+			e = &Binary{x.At, x.Op, a, b}
+		}
+	case *In:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &In{x.At, in, x.Set}
+		}
+	case *Cast:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Cast{x.At, in}
+		}
+	case *Bits:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Bits{x.At, in, x.Offset, x.Width}
+		}
+	case *Enter:
+		if in := Rewrite(x.X, f); in != x.X {
+			e = &Enter{x.At, in}
+		}
+	default:
+		panic(fmt.Sprintf("internal error: expression %T", e))
+	}
+	return f(e)
+}
+
+// Visit calls f for e and, while f returns true, for what is in it.
+func Visit(e Expr, f func(Expr) bool) {
+	if e == nil || !f(e) {
+		return
+	}
+	switch x := e.(type) {
+	case *Str:
+		Visit(x.X, f)
+	case *Load:
+		Visit(x.X, f)
+	case *Unary:
+		Visit(x.X, f)
+	case *Binary:
+		Visit(x.X, f)
+		Visit(x.Y, f)
+	case *In:
+		Visit(x.X, f)
+	case *Cast:
+		Visit(x.X, f)
+	case *Bits:
+		Visit(x.X, f)
+	case *Enter:
+		Visit(x.X, f)
+	}
+}
+
+// Conjuncts returns the conditions that together are e: the sides of its
+// outermost &&.
+func Conjuncts(e Expr) []Expr {
+	if e == nil {
+		return nil
+	}
+	if b, ok := e.(*Binary); ok && b.Op == "&&" {
+		return append(Conjuncts(b.X), Conjuncts(b.Y)...)
+	}
+	return []Expr{e}
+}
+
+// And returns the condition that all of list hold, nil for none.
+func And(list ...Expr) Expr {
+	var out Expr
+	for _, e := range list {
+		switch {
+		case e == nil:
+		case out == nil:
+			out = e
+		default:
+			out = &Binary{At{types.Bool{}, source.Join(out.Span(), e.Span())}, "&&", out, e}
+		}
+	}
+	return out
+}

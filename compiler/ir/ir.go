@@ -1,0 +1,169 @@
+// Package ir is a script after checking: every name bound, every expression
+// typed, no syntax left to ask.
+//
+// The checker makes a Program and the lowering reads it. A Program says what
+// is wanted in the language's own terms; which kernel mechanism serves is not
+// in it. Read ir.go for events and sources, expr.go for expressions.
+package ir
+
+import (
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// Program is a checked script.
+type Program struct {
+	Source  *source.Source
+	Options Options
+	Events  []*Event // in an order in which each comes after those it uses
+	Traces  []*Trace
+}
+
+// Options are the script's options, with the defaults filled in.
+type Options struct {
+	Group     string // of events that name none
+	Instance  string // "" is the top level
+	Functions string // auto, kprobe or fprobe
+}
+
+// Event is a derived event.
+type Event struct {
+	Name   string
+	Group  string      // "" if the script names none
+	Span   source.Span // of the name
+	Whole  source.Span // of the statement
+	Inline bool        // made by a trace with conditions or fields of its own
+	Stages []*Stage    // one, or the stages of a join
+	Having Expr        // about the event's own fields; nil: always
+	Fields []*Field
+	Size   int         // entries of the join's table; 0 is the default
+	SizeAt source.Span // where Size is said
+}
+
+// Field returns the field called name, nil if there is none.
+func (e *Event) Field(name string) *Field {
+	for _, f := range e.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Field is one field of a derived event.
+type Field struct {
+	Name  string
+	Span  source.Span // of the name or, where it names itself, of the value
+	Type  types.Type  // as the event carries it
+	Value Expr        // of Type
+}
+
+// Stage is one of the happenings that an event is made of.
+type Stage struct {
+	Index  int
+	Alias  string // as the script calls it, "" if it has no name
+	Source Source
+	Where  Expr  // about this stage alone; nil: always
+	Keys   []Key // how it follows the stages before; none for the first
+	Span   source.Span
+}
+
+// Key is one key of a join: Left, of an earlier stage, equals Right, of this.
+type Key struct {
+	Left, Right Expr
+	Span        source.Span
+}
+
+// Source is where a stage's events come from: *KernelEvent, *Derived, *Syscall
+// or *Kprobe.
+type Source interface {
+	// Vars returns what a record of the source offers by name.
+	Vars() []Var
+	src()
+}
+
+// Var is a named value that a source offers.
+type Var struct {
+	Name string
+	Type types.Type
+}
+
+// KernelEvent is an event that the target has.
+type KernelEvent struct{ Format *target.Format }
+
+// Derived is an event of the script.
+type Derived struct{ Event *Event }
+
+// End is the end of a call that a source fires at.
+type End uint8
+
+// The ends. A span has both: it fires at the exit and knows the entry.
+const (
+	Enter End = iota
+	Exit
+	Both
+)
+
+// Syscall is a system call's entry, exit, or span.
+type Syscall struct {
+	Name string
+	Nr   int // on the target's architecture
+	End  End
+	Args []Var // none at the exit
+}
+
+// Kprobe is an instruction of the kernel. Args are the parameters by position,
+// with an empty name for one that is skipped.
+type Kprobe struct {
+	Module, Symbol string
+	Offset         uint64
+	Args           []Var
+	Span           source.Span // of the symbol
+}
+
+// Vars implements Source.
+func (s *KernelEvent) Vars() []Var {
+	out := make([]Var, 0, len(s.Format.Fields))
+	for _, f := range s.Format.Fields {
+		out = append(out, Var{f.Name, f.Type})
+	}
+	return out
+}
+
+// Vars implements Source.
+func (s *Derived) Vars() []Var {
+	out := make([]Var, 0, len(s.Event.Fields))
+	for _, f := range s.Event.Fields {
+		out = append(out, Var{f.Name, f.Type})
+	}
+	return out
+}
+
+// Vars implements Source.
+func (s *Syscall) Vars() []Var { return s.Args }
+
+// Vars implements Source.
+func (s *Kprobe) Vars() []Var {
+	out := make([]Var, 0, len(s.Args))
+	for _, a := range s.Args {
+		if a.Name != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (*KernelEvent) src() {}
+func (*Derived) src()     {}
+func (*Syscall) src()     {}
+func (*Kprobe) src()      {}
+
+// Trace is an event whose records are wanted. Exactly one of Event and Kernel
+// is set.
+type Trace struct {
+	Event  *Event
+	Kernel *target.Format
+	Print  string
+	Span   source.Span // of the source
+}
