@@ -10,7 +10,7 @@ import (
 )
 
 // Expr is a typed expression: *Const, *FieldRef, *Own, *Context, *Str, *Load,
-// *Unary, *Binary, *In, *Cast, *Bits or *Enter.
+// *Unary, *Binary, *In, *Cast, *Bits or *Early.
 type Expr interface {
 	Type() types.Type
 	Span() source.Span
@@ -98,10 +98,12 @@ type (
 		X             Expr
 		Offset, Width int
 	}
-	// Enter is X of a span, read at the entry.
-	Enter struct {
+	// Early is X as it was when Stage happened; of a span, at its entry.
+	// Memory behind a pointer is read then and not when the event fires.
+	Early struct {
 		At
-		X Expr
+		Stage int
+		X     Expr
 	}
 )
 
@@ -174,7 +176,7 @@ func (e *In) String() string {
 }
 func (e *Cast) String() string  { return fmt.Sprintf("(%s as %s)", e.X, e.T) }
 func (e *Bits) String() string  { return fmt.Sprintf("bits(%s, %d, %d)", e.X, e.Offset, e.Width) }
-func (e *Enter) String() string { return fmt.Sprintf("enter(%s)", e.X) }
+func (e *Early) String() string { return fmt.Sprintf("#%d(%s)", e.Stage, e.X) }
 
 // Rewrite returns e with each node replaced by what f returns for it. Children
 // come first; a node none of whose children changed is given to f itself, else
@@ -213,9 +215,9 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 		if in := Rewrite(x.X, f); in != x.X {
 			e = &Bits{x.At, in, x.Offset, x.Width}
 		}
-	case *Enter:
+	case *Early:
 		if in := Rewrite(x.X, f); in != x.X {
-			e = &Enter{x.At, in}
+			e = &Early{x.At, x.Stage, in}
 		}
 	default:
 		panic(fmt.Sprintf("internal error: expression %T", e))
@@ -244,7 +246,7 @@ func Visit(e Expr, f func(Expr) bool) {
 		Visit(x.X, f)
 	case *Bits:
 		Visit(x.X, f)
-	case *Enter:
+	case *Early:
 		Visit(x.X, f)
 	}
 }

@@ -100,9 +100,9 @@ type End uint8
 
 // The ends. A span has both: it fires at the exit and knows the entry.
 const (
-	Enter End = iota
-	Exit
-	Both
+	EndEnter End = iota
+	EndExit
+	EndBoth
 )
 
 // Syscall is a system call's entry, exit, or span.
