@@ -1,0 +1,138 @@
+package emit
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// JSONVersion is the version of JSON's form. It changes when a field changes
+// its meaning or goes; new fields may come without.
+const JSONVersion = 1
+
+// JSON prints p as one object. docs/json.md describes it. The error is w's.
+func JSON(w io.Writer, p *plan.Plan) error {
+	out := jsonPlan{
+		Version: JSONVersion, Target: p.Target, Instance: p.Instance,
+		Writes: []jsonWrite{}, Streams: []jsonStream{},
+	}
+	if p.Script != nil {
+		out.Script = p.Script.Name()
+	}
+	for i := range p.Writes {
+		out.Writes = append(out.Writes, newWrite(p, &p.Writes[i]))
+	}
+	for i := range p.Streams {
+		out.Streams = append(out.Streams, newStream(p, &p.Streams[i]))
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
+
+type jsonPlan struct {
+	Version  int          `json:"version"`
+	Script   string       `json:"script"`
+	Target   string       `json:"target"`
+	Instance string       `json:"instance,omitempty"`
+	Writes   []jsonWrite  `json:"writes"`
+	Streams  []jsonStream `json:"streams"`
+}
+
+type jsonWrite struct {
+	File    string           `json:"file"`
+	Data    string           `json:"data"`
+	Mode    string           `json:"mode"`
+	Needs   []target.Feature `json:"needs,omitempty"`
+	Origins []jsonOrigin     `json:"origins,omitempty"`
+	Undo    *jsonWrite       `json:"undo,omitempty"`
+}
+
+type jsonOrigin struct {
+	Lo int `json:"lo"`
+	Hi int `json:"hi"`
+	*jsonPlace
+}
+
+type jsonStream struct {
+	Name   string      `json:"name"`
+	Group  string      `json:"group"`
+	Event  string      `json:"event"`
+	Fields []jsonField `json:"fields"`
+	Print  string      `json:"print,omitempty"`
+	*jsonPlace
+}
+
+type jsonField struct {
+	Name   string      `json:"name"`
+	Type   string      `json:"type"`
+	Kernel string      `json:"kernel,omitempty"`
+	Size   int         `json:"size,omitempty"`
+	Signed bool        `json:"signed,omitempty"`
+	Flags  bool        `json:"flags,omitempty"`
+	Values []jsonValue `json:"values,omitempty"`
+}
+
+type jsonValue struct {
+	Name  string `json:"name"`
+	Value uint64 `json:"value"`
+}
+
+// jsonPlace is embedded by pointer: a nil one leaves its fields out.
+type jsonPlace struct {
+	Line    int        `json:"line"`
+	Col     int        `json:"col"`
+	EndLine int        `json:"endLine"`
+	EndCol  int        `json:"endCol"`
+	Start   source.Pos `json:"start"`
+	End     source.Pos `json:"end"`
+}
+
+func newPlace(p *plan.Plan, sp source.Span) *jsonPlace {
+	if p.Script == nil || !sp.Valid() {
+		return nil
+	}
+	from, to := p.Script.Position(sp.Start), p.Script.Position(sp.End)
+	return &jsonPlace{from.Line, from.Col, to.Line, to.Col, sp.Start, sp.End}
+}
+
+func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
+	out := jsonWrite{File: file(p, w), Data: w.Data, Mode: "append", Needs: w.Needs}
+	if w.Mode == plan.Truncate {
+		out.Mode = "truncate"
+	}
+	for _, o := range w.Origin {
+		out.Origins = append(out.Origins, jsonOrigin{o.Lo, o.Hi, newPlace(p, o.Span)})
+	}
+	if w.Undo != nil {
+		u := newWrite(p, w.Undo)
+		out.Undo = &u
+	}
+	return out
+}
+
+func newStream(p *plan.Plan, s *plan.Stream) jsonStream {
+	out := jsonStream{
+		Name: s.Name, Group: s.Group, Event: s.Event, Print: s.Print,
+		Fields: []jsonField{}, jsonPlace: newPlace(p, s.Span),
+	}
+	for _, f := range s.Fields {
+		j := jsonField{Name: f.Name, Kernel: f.Kernel}
+		if f.Type != nil {
+			j.Type, j.Size, j.Signed = f.Type.String(), types.Size(f.Type), types.Signed(f.Type)
+			if names := types.NamesOf(f.Type); names != nil {
+				j.Flags = names.Flags
+				for _, n := range names.List {
+					j.Values = append(j.Values, jsonValue(n))
+				}
+			}
+		}
+		out.Fields = append(out.Fields, j)
+	}
+	return out
+}
