@@ -98,8 +98,14 @@ type SynthField struct {
 	Span       source.Span
 }
 
-// Delete removes a dynamic event, whatever its kind.
-type Delete struct{ EventName }
+// Delete removes dynamic events, whatever their kind: those of one name, or of
+// that name in every group if Group is "", or a whole group if Name is "".
+type Delete struct {
+	EventName
+	// Words, "" for none, are what the event must be made of to be removed: its
+	// place and its arguments, as read back.
+	Words string
+}
 
 // Trigger is one of the simple triggers of an event.
 type Trigger struct {
@@ -127,13 +133,15 @@ const (
 	DisableHist  TriggerKind = "disable_hist"
 )
 
-// Filter sets the filter of an event, or clears it if If is nil.
+// Filter sets the filter of an event, or clears it if If is nil. An event
+// without a name is all of its group.
 type Filter struct {
 	Event EventName
 	If    Cond
 }
 
-// Enable turns an event's recording on or off.
+// Enable turns an event's recording on or off. An event without a name is all
+// of its group.
 type Enable struct {
 	Event EventName
 	On    bool

@@ -17,6 +17,7 @@ type Hist struct {
 	NoHitcount bool
 	Actions    []HistAction
 	If         Cond
+	Span       source.Span // what the whole line comes from
 }
 
 // HistVar is `NAME=EXPR`: a value kept for the entry of its key.
@@ -38,8 +39,10 @@ type HistExpr interface{ histExpr() }
 
 type (
 	// HistField is a field, with its modifier if it has one: `pid`,
-	// `common_timestamp.usecs`, `lat.buckets=10`.
+	// `common_timestamp.usecs`, `lat.buckets=10`. As an action's parameter it
+	// may be another event's, `SYS.EV.FIELD`.
 	HistField struct {
+		Event    EventName
 		Name     string
 		Modifier string // without the dot
 		Span     source.Span

@@ -1,0 +1,174 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+func spellHist(c *Hist) error {
+	if len(c.Keys) == 0 {
+		return errors.New("hist without keys")
+	}
+	for _, list := range [][]HistExpr{c.Keys, c.Vals} {
+		for _, x := range list {
+			if err := spellExpr(x); err != nil {
+				return err
+			}
+		}
+	}
+	for _, v := range c.Vars {
+		if !isVarName(v.Name) {
+			return fmt.Errorf("variable %q", v.Name)
+		}
+		if err := spellExpr(v.Expr); err != nil {
+			return fmt.Errorf("variable '%s': %w", v.Name, err)
+		}
+	}
+	for _, s := range c.Sort {
+		if err := spellIdent("sort key", s.Name); err != nil {
+			return err
+		}
+	}
+	if c.Size < 0 {
+		return fmt.Errorf("size %d", c.Size)
+	}
+	if c.Name != "" && !isToken(c.Name) {
+		return fmt.Errorf("hist name %q", c.Name)
+	}
+	if c.Clock != "" && !isToken(c.Clock) {
+		return fmt.Errorf("clock %q", c.Clock)
+	}
+	switch c.State {
+	case "", "pause", "continue", "clear":
+	default:
+		return fmt.Errorf("state %q", c.State)
+	}
+	for _, a := range c.Actions {
+		if err := spellAction(a); err != nil {
+			return err
+		}
+	}
+	return first(spellAnyEvent(c.Event), spellCond(c.If))
+}
+
+// isVarName reports whether a variable can be printed. Kernels take more than
+// ValidVarName does, and people write it.
+func isVarName(s string) bool {
+	for _, w := range histWords {
+		if s == w {
+			return false
+		}
+	}
+	return isEventPart(s)
+}
+
+// precedence of a hist expression's operator; a term has the highest.
+func precedence(x HistExpr) int {
+	b, ok := x.(*HistBinary)
+	switch {
+	case !ok:
+		return 3
+	case b.Op == '*' || b.Op == '/':
+		return 2
+	}
+	return 1
+}
+
+// spellExpr checks an expression. There are no parentheses, so a tree can be
+// said only if it is what the kernel reads without them.
+func spellExpr(x HistExpr) error {
+	if neg, ok := x.(*HistNeg); ok {
+		x = neg.X
+	}
+	return spellTerm(x)
+}
+
+func spellTerm(x HistExpr) error {
+	switch x := x.(type) {
+	case HistField:
+		return spellHistField(x)
+	case HistRef:
+		if x.Event != (EventName{Span: x.Event.Span}) {
+			if err := spellAnyEvent(x.Event); err != nil {
+				return err
+			}
+		}
+		if !isVarName(x.Name) || strings.Contains(x.Name, "-") {
+			return fmt.Errorf("variable %q", x.Name)
+		}
+		return nil
+	case HistNum:
+		return nil
+	case *HistBinary:
+		if strings.IndexByte("+-*/", x.Op) < 0 {
+			return fmt.Errorf("operator %q", x.Op)
+		}
+		if precedence(x.X) < precedence(x) || precedence(x.Y) <= precedence(x) {
+			return errors.New("expression that needs parentheses")
+		}
+		return first(spellTerm(x.X), spellTerm(x.Y))
+	case *HistNeg:
+		return errors.New("minus within an expression")
+	}
+	return fmt.Errorf("no such hist expression: %T", x)
+}
+
+func spellHistField(x HistField) error {
+	if x.Event != (EventName{Span: x.Event.Span}) {
+		if err := spellAnyEvent(x.Event); err != nil {
+			return err
+		}
+	}
+	if err := spellIdent("field", x.Name); err != nil {
+		return err
+	}
+	switch x.Modifier {
+	case "", "hex", "sym", "sym-offset", "execname", "syscall", "log2", "usecs", "percent", "graph", "stacktrace":
+		return nil
+	}
+	n, ok := strings.CutPrefix(x.Modifier, "buckets=")
+	if _, err := parseUint(n); !ok || err != nil {
+		return fmt.Errorf("modifier %q", x.Modifier)
+	}
+	return nil
+}
+
+func spellAction(a HistAction) error {
+	switch a.Handler {
+	case "onmatch":
+		if err := spellAnyEvent(a.Match); err != nil {
+			return err
+		}
+	case "onmax", "onchange":
+		if !isVarName(a.Var) {
+			return fmt.Errorf("variable %q", a.Var)
+		}
+	default:
+		return fmt.Errorf("handler %q", a.Handler)
+	}
+	switch a.Do {
+	case "trace":
+		if err := spellIdent("synthetic event", a.Synth); err != nil {
+			return err
+		}
+	case "save":
+	case "snapshot":
+		if len(a.Params) > 0 {
+			return errors.New("parameters of snapshot")
+		}
+	default:
+		return fmt.Errorf("action %q", a.Do)
+	}
+	for _, x := range a.Params {
+		switch x.(type) {
+		case HistField, HistRef:
+		default:
+			return errors.New("parameter that is neither a variable nor a field")
+		}
+		if err := spellTerm(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}

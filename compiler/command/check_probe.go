@@ -1,0 +1,165 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+func spellArgs(args []Arg) error {
+	for _, a := range args {
+		special, ok := a.Fetch.(Special)
+		switch {
+		case a.Name == "" && ok && special.Text == "$arg*":
+		case !isIdent(a.Name) || len(a.Name) > MaxArgName:
+			return fmt.Errorf("argument name %q", a.Name)
+		}
+		if err := first(spellFetch(a.Fetch), spellType(a.Type)); err != nil {
+			return fmt.Errorf("argument '%s': %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// spellType checks what stands behind the colon of an argument.
+func spellType(t FetchType) error {
+	switch t.Base {
+	case "b":
+		if t.Count != 0 || t.Bits < 1 || t.Offset < 0 || t.Bits+t.Offset > t.Of {
+			return errors.New("bit field out of its container")
+		}
+		switch t.Of {
+		case 8, 16, 32, 64:
+			return nil
+		}
+		return fmt.Errorf("bit field of %d bits", t.Of)
+	case "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64",
+		"char", "string", "ustring", "symbol", "symstr", "%pd", "%pD":
+		if t.Count < 0 || t.Bits != 0 {
+			return fmt.Errorf("type %s", t.Base)
+		}
+		return nil
+	case "":
+		if t != (FetchType{}) {
+			return errors.New("type without a base")
+		}
+		return nil
+	}
+	return fmt.Errorf("type %q", t.Base)
+}
+
+func spellFetch(f Fetch) error {
+	switch f := f.(type) {
+	case FieldOf:
+		return spellIdent("field", f.Name)
+	case ArgN:
+		if f.N < 1 {
+			return fmt.Errorf("$arg%d", f.N)
+		}
+	case StackN:
+		if f.N < 0 {
+			return fmt.Errorf("$stack%d", f.N)
+		}
+	case RetVal, Comm, StackAddr, FileAt, Imm:
+	case Reg:
+		if !isToken(f.Name) {
+			return fmt.Errorf("register %q", f.Name)
+		}
+	case At:
+		if f.Symbol != "" {
+			return spellSymbol(f.Symbol)
+		}
+		if f.Off != 0 {
+			return errors.New("offset from an address")
+		}
+	case ImmString:
+		return spellImmString(f.Text)
+	case Deref:
+		return spellFetch(f.X)
+	case Var:
+		if !isArrowPath(f.Path) {
+			return fmt.Errorf("variable %q", f.Path)
+		}
+	case Typecast:
+		return spellTypecast(f)
+	case Special:
+		return spellSpecial(f.Text)
+	default:
+		return fmt.Errorf("no such fetch: %T", f)
+	}
+	return nil
+}
+
+// spellImmString is for the text of \"…": there are no escapes, words are
+// parted before quotes are seen, and a comment sign counts in it. A quote in it
+// would do up to v7.3, which looks for the last one, but is not relied on.
+func spellImmString(s string) error {
+	bad := func(c byte) bool { return isBlank(c) || isControl(c) || c == '#' || c == '"' }
+	for i := range len(s) {
+		if bad(s[i]) {
+			return fmt.Errorf("immediate string %q", s)
+		}
+	}
+	return nil
+}
+
+func spellTypecast(f Typecast) error {
+	if err := spellIdent("struct", f.Struct); err != nil {
+		return err
+	}
+	if f.Member != "" && !isArrowPath(f.Member) {
+		return fmt.Errorf("member %q", f.Member)
+	}
+	if f.Path != "" && !isArrowPath(f.Path) {
+		return fmt.Errorf("members %q", f.Path)
+	}
+	if f.X == nil {
+		return errors.New("typecast of nothing")
+	}
+	return spellFetch(f.X)
+}
+
+// spellSpecial is for the forms that are kept as text. They stay one fetch: no
+// blank, no colon before a type, no comment, and parentheses that match.
+func spellSpecial(s string) error {
+	depth := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case !isWord(c) && !strings.ContainsRune("$*@+-.>,%", rune(c)):
+			return fmt.Errorf("fetch %q", s)
+		}
+		if depth < 0 {
+			return fmt.Errorf("fetch %q", s)
+		}
+	}
+	if depth != 0 || !isSpecial(s) {
+		return fmt.Errorf("fetch %q", s)
+	}
+	return nil
+}
+
+// isSpecial reports whether s begins like a Special.
+func isSpecial(s string) bool {
+	for _, start := range []string{"$current", "$retval->", "$retval.", "this_cpu_read(", "this_cpu_ptr("} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return s == "$arg*" || strings.HasPrefix(s, "$arg") && hasArrow(s)
+}
+
+func hasArrow(s string) bool { return strings.Contains(s, "->") || strings.Contains(s, ".") }
+
+// isArrowPath reports whether s is identifiers between arrows and dots.
+func isArrowPath(s string) bool {
+	for _, part := range strings.Split(strings.ReplaceAll(s, "->", "."), ".") {
+		if !isIdent(part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package command
+
+func (*Eprobe) command()    {}
+func (*Kprobe) command()    {}
+func (*Fprobe) command()    {}
+func (*Tprobe) command()    {}
+func (*Uprobe) command()    {}
+func (*Synthetic) command() {}
+func (*Delete) command()    {}
+func (*Hist) command()      {}
+func (*Trigger) command()   {}
+func (*Filter) command()    {}
+func (*Enable) command()    {}
+
+// dynamicEvents takes every kind of dynamic event (since v5.0). The files of one
+// kind, such as kprobe_events, are older and take no more than that.
+const dynamicEvents = "dynamic_events"
+
+// File returns "dynamic_events".
+func (*Eprobe) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Kprobe) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Fprobe) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Tprobe) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Uprobe) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Synthetic) File() string { return dynamicEvents }
+
+// File returns "dynamic_events".
+func (*Delete) File() string { return dynamicEvents }
+
+// File returns the event's trigger file.
+func (c *Hist) File() string { return eventFile(c.Event, "trigger") }
+
+// File returns the event's trigger file.
+func (c *Trigger) File() string { return eventFile(c.Event, "trigger") }
+
+// File returns the filter file of the event or group.
+func (c *Filter) File() string { return eventFile(c.Event, "filter") }
+
+// File returns the enable file of the event or group.
+func (c *Enable) File() string { return eventFile(c.Event, "enable") }
+
+// eventFile returns the path of a file of an event, of a group if n has no
+// name, or of all events if it has no group either.
+func eventFile(n EventName, file string) string {
+	path := "events/"
+	if n.Group != "" {
+		path += n.Group + "/"
+	}
+	if n.Name != "" {
+		path += n.Name + "/"
+	}
+	return path + file
+}
+
+// Truncates reports whether the file of c holds one value and is opened with
+// O_TRUNC. All others must be appended to: truncating dynamic_events deletes
+// every dynamic event, truncating a trigger file the event's hist triggers.
+func Truncates(c Command) bool {
+	switch c.(type) {
+	case *Filter, *Enable:
+		return true
+	}
+	return false
+}
+
+// Undo returns what takes c back, without places of a script; nil if there is no
+// such command: for a Delete, for a filter that is cleared, and for a hist that
+// is cleared.
+//
+// What a dynamic event is removed by is its name alone: other probes that were
+// appended to the same event go with it. The undo of a hist or trigger repeats
+// its text, for the kernel looks for the same keys, values, variables, filter
+// and actions; its undo in turn makes it again. A hist that starts paused is
+// removed; one that goes on is paused.
+func Undo(c Command) Command {
+	switch c := c.(type) {
+	case *Eprobe:
+		return undoEvent(c.EventName)
+	case *Kprobe:
+		return undoEvent(c.EventName)
+	case *Fprobe:
+		return undoEvent(c.EventName)
+	case *Tprobe:
+		return undoEvent(c.EventName)
+	case *Uprobe:
+		return undoEvent(c.EventName)
+	case *Synthetic:
+		return undoEvent(EventName{Group: synthetic, Name: c.Name})
+	case *Delete:
+		return nil
+	case *Hist:
+		return undoHist(c)
+	case *Trigger:
+		undo := *withoutSpans(c).(*Trigger)
+		undo.Remove = !c.Remove
+		return &undo
+	case *Filter:
+		if c.If == nil {
+			return nil
+		}
+		return &Filter{Event: noSpan(c.Event)}
+	case *Enable:
+		return &Enable{Event: noSpan(c.Event), On: !c.On}
+	}
+	panic("internal error: no such command")
+}
+
+// synthetic is the one group of synthetic events.
+const synthetic = "synthetic"
+
+func undoEvent(n EventName) Command { return &Delete{EventName: noSpan(n)} }
+
+func undoHist(c *Hist) Command {
+	undo := *withoutSpans(c).(*Hist)
+	switch {
+	case c.State == "clear":
+		return nil
+	case c.State == "continue":
+		undo.State = "pause"
+	default:
+		undo.State = ""
+		undo.Remove = !c.Remove
+	}
+	return &undo
+}
+
+func noSpan(n EventName) EventName { return EventName{Group: n.Group, Name: n.Name} }
