@@ -23,13 +23,22 @@ func (f *Format) Field(name string) *Field {
 
 // Field is one field of an event's record.
 type Field struct {
-	Name   string
-	Decl   string // the type as the format file writes it, decorations removed
-	Offset int    // bytes from the start of the record
-	Size   int    // bytes in the record; a system call's int argument takes 8
-	Signed bool   // what the kernel believes when it compares and sums
+	Name string
+	// Decl is the type as the format file writes it, with the size of an
+	// array: "pid_t", "char[16]", "__data_loc char[]", "const char *". This
+	// is the text that a hist compares types by. Words that only concern the
+	// kernel's own checkers (__user, __attribute__((…))) are removed.
+	Decl   string
+	Offset int  // bytes from the start of the record
+	Size   int  // bytes in the record; a system call's int argument takes 8
+	Signed bool // what the kernel believes when it compares and sums
+	Array  bool // declared as an array, of fixed or of each record's own length
 	Loc    Loc
-	Type   types.Type // what a value means; its own width may be less than Size
+	// Type is what a value means; its own width may be less than Size. It is
+	// a types.Struct, which no expression can read, if ep cannot tell what
+	// the bytes are: a struct or union in the record, or a typedef of no
+	// scalar's size.
+	Type types.Type
 }
 
 // Loc is where a field's bytes are.

@@ -1,0 +1,51 @@
+package target
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+)
+
+// config reports whether the kernel was built with an option, as y or m; known
+// is false if the target does not tell its configuration.
+func (t *Target) config(option string) (on, known bool) {
+	text := t.configText()
+	if text == nil {
+		return false, false
+	}
+	line := append([]byte("\n"+option), '=')
+	i := bytes.Index(text, line)
+	if i < 0 || i+len(line) == len(text) {
+		return false, true
+	}
+	v := text[i+len(line)]
+	return v == 'y' || v == 'm', true
+}
+
+// configText returns the kernel's configuration, nil if the target has none.
+// It is at /proc/config.gz if the kernel carries it, else where distributions
+// lay it.
+func (t *Target) configText() []byte {
+	for _, name := range []string{"boot/config-" + t.system.release, "usr/lib/modules/" + t.system.release + "/config"} {
+		if !fs.ValidPath(name) {
+			continue
+		}
+		if b, err := t.read(name); err == nil {
+			return append([]byte("\n"), b...)
+		}
+	}
+	packed, err := t.read(pathConfig)
+	if err != nil {
+		return nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(z, 4<<20))
+	if err != nil {
+		return nil
+	}
+	return append([]byte("\n"), b...)
+}
