@@ -1,0 +1,366 @@
+package diag
+
+// The codes of compiler/check: names, types and what a target has.
+const (
+	// UnknownEvent: a source names an event that neither the script nor the
+	// target has.
+	//
+	//	trace sched.sched_swich   # wrong
+	//	trace sched.sched_switch  # right
+	UnknownEvent Code = "unknown-event"
+
+	// UnreadableEvent: the target has the event, and its format cannot be read.
+	//
+	//	trace sched.sched_switch  # as a user who may not read tracefs
+	UnreadableEvent Code = "unreadable-event"
+
+	// UnknownField: an event has no field of that name.
+	//
+	//	trace sched.sched_switch { prev_pit }  # wrong
+	//	trace sched.sched_switch { prev_pid }  # right
+	UnknownField Code = "unknown-field"
+
+	// UnknownName: a name that means nothing where it stands.
+	//
+	//	where prev_state & Q  # wrong
+	//	where prev_state & D  # right
+	UnknownName Code = "unknown-name"
+
+	// UnknownContext: a value of the context that there is not.
+	//
+	//	{ who = $pid }  # wrong
+	//	{ who = $tid }  # right
+	UnknownContext Code = "unknown-context"
+
+	// UnknownFunction: a function that the language does not have.
+	//
+	//	file = string(filename)  # wrong
+	//	file = str(filename)     # right
+	UnknownFunction Code = "unknown-function"
+
+	// UnknownType: a type that the language does not have.
+	//
+	//	pid: int = prev_pid  # wrong
+	//	pid: s32 = prev_pid  # right
+	UnknownType Code = "unknown-type"
+
+	// UnknownSyscall: no system call of that name on the target's architecture.
+	//
+	//	trace syscall opeanat  # wrong
+	//	trace syscall openat   # right
+	UnknownSyscall Code = "unknown-syscall"
+
+	// UnknownSymbol: a kernel symbol that the target does not have.
+	//
+	//	trace kprobe vfs_raed  # wrong
+	//	trace kprobe vfs_read  # right
+	UnknownSymbol Code = "unknown-symbol"
+
+	// NotProbeable: a kernel symbol that the kernel lets nobody probe.
+	//
+	//	trace kprobe __schedule         # wrong
+	//	trace sched.sched_switch        # right: the event of the same moment
+	NotProbeable Code = "not-probeable"
+
+	// SyscallWrapper: a probe on a system call's entry stub, whose only
+	// argument is the saved registers.
+	//
+	//	trace kprobe __x64_sys_openat(dfd, filename)  # wrong
+	//	trace syscall openat.enter                    # right
+	SyscallWrapper Code = "syscall-wrapper"
+
+	// UnknownStage: `a.f` where no stage is called a.
+	//
+	//	from a.b as x then c.d as y by x.k == y.k { v = z.v }  # wrong
+	//	from a.b as x then c.d as y by x.k == y.k { v = y.v }  # right
+	UnknownStage Code = "unknown-stage"
+
+	// MissingStage: in a join, a field without the stage that it is of.
+	//
+	//	{ pid = next_pid }      # wrong
+	//	{ pid = run.next_pid }  # right
+	MissingStage Code = "missing-stage"
+
+	// LaterStage: a condition that speaks of what has not happened yet.
+	//
+	//	from a.b as x where y.k > 1 then c.d as y by k      # wrong
+	//	from a.b as x then c.d as y where y.k > 1 by k      # right
+	LaterStage Code = "later-stage"
+
+	// UnknownOption: an option that the language does not have, or a value
+	// that it does not take.
+	//
+	//	option groop tools  # wrong
+	//	option group tools  # right
+	UnknownOption Code = "unknown-option"
+
+	// UnknownParam: --set names what is no param of the script.
+	//
+	//	ep compile --set mim=1ms lat.ep  # wrong
+	//	ep compile --set min=1ms lat.ep  # right
+	UnknownParam Code = "unknown-param"
+
+	// BadParam: a param has no value, or --set gives it one of another kind.
+	//
+	//	param min        # wrong, unless --set min=… is given
+	//	param min = 1ms  # right
+	BadParam Code = "bad-param"
+
+	// DuplicateName: two events, hists, params or consts, two fields or two
+	// stages of one name.
+	//
+	//	{ pid = prev_pid, pid = next_pid }    # wrong
+	//	{ prev = prev_pid, next = next_pid }  # right
+	DuplicateName Code = "duplicate-name"
+
+	// ShadowedName: a param or const is named like a field that the script
+	// uses, so that a reader cannot tell which is meant.
+	//
+	//	const pid = 1  trace a.b where pid == 2   # wrong
+	//	const self = 1  trace a.b where pid == 2  # right
+	ShadowedName Code = "shadowed-name"
+
+	// InvalidName: a name that the kernel refuses, or by which it would mean
+	// something else.
+	//
+	//	{ stacktrace = prev_pid }  # wrong
+	//	{ pid = prev_pid }         # right
+	InvalidName Code = "invalid-name"
+
+	// EventExists: the target has an event of the name already.
+	//
+	//	event sched.sched_switch from sched.sched_wakeup  # wrong
+	//	event my.sched_switch from sched.sched_wakeup     # right
+	EventExists Code = "event-exists"
+
+	// SyntheticGroup: only what the kernel makes as a synthetic event lives in
+	// the group synthetic, and always under its bare name.
+	//
+	//	event synthetic.lat from a.b then c.d by k { x = 1 }  # wrong
+	//	event lat from a.b then c.d by k { x = 1 }            # right
+	SyntheticGroup Code = "synthetic-group"
+
+	// Recursive: an event, param or const that is made from itself.
+	//
+	//	event a from b  event b from a    # wrong
+	//	event a from sched.sched_switch   # right
+	Recursive Code = "recursive"
+
+	// MismatchedTypes: two values that cannot be held against each other.
+	//
+	//	where comm == 3       # wrong
+	//	where comm == "bash"  # right
+	MismatchedTypes Code = "mismatched-types"
+
+	// NotACondition: a value where true or false is wanted.
+	//
+	//	where pid       # wrong
+	//	where pid != 0  # right
+	NotACondition Code = "not-a-condition"
+
+	// NotANumber: an operator of numbers on something else.
+	//
+	//	x = comm + 1  # wrong
+	//	x = pid + 1   # right
+	NotANumber Code = "not-a-number"
+
+	// NotAString: an operator of strings on something else.
+	//
+	//	where pid ~ "1*"    # wrong
+	//	where comm ~ "ba*"  # right
+	NotAString Code = "not-a-string"
+
+	// NotAPointer: memory is read behind something that is no pointer.
+	//
+	//	x = *prev_pid  # wrong
+	//	x = *filename  # right
+	NotAPointer Code = "not-a-pointer"
+
+	// NotText: str() of a pointer to something else than text.
+	//
+	//	{ s = str(argv) }     # wrong: argv is a pointer to pointers
+	//	{ s = str(argv[0]) }  # right
+	NotText Code = "not-text"
+
+	// UnknownPointee: memory of unknown type is read.
+	//
+	//	x = *(p as *void)  # wrong
+	//	x = *(p as *u32)   # right
+	UnknownPointee Code = "unknown-pointee"
+
+	// AddressSpace: it is not known, or contradicted, whether an address is
+	// the kernel's or user space's.
+	//
+	//	s = str(args[1])                    # wrong: a number
+	//	s = str(args[1] as user *char)      # right
+	AddressSpace Code = "address-space"
+
+	// NotAnArray: an index on something that has no elements.
+	//
+	//	x = prev_pid[1]  # wrong
+	//	x = args[1]      # right
+	NotAnArray Code = "not-an-array"
+
+	// IndexOutOfRange: an element that the array does not have.
+	//
+	//	x = args[6]  # wrong: there are six, 0 to 5
+	//	x = args[5]  # right
+	IndexOutOfRange Code = "index-out-of-range"
+
+	// NotConstant: a value that must be known when the script is compiled.
+	//
+	//	where pid in { ppid }  # wrong
+	//	where pid in { 1, 2 }  # right
+	NotConstant Code = "not-constant"
+
+	// ConstantOutOfRange: a constant that the value beside it can never be.
+	//
+	//	where status == 256  # wrong: status is u8
+	//	where status == 255  # right
+	ConstantOutOfRange Code = "constant-out-of-range"
+
+	// ConstantCondition: a condition that always or never holds. A warning.
+	//
+	//	where 1 == 2
+	ConstantCondition Code = "constant-condition"
+
+	// MissingUnit: a plain number beside a duration.
+	//
+	//	having lat > 100    # wrong
+	//	having lat > 100us  # right
+	MissingUnit Code = "missing-unit"
+
+	// DivisionByZero: a division by the constant 0.
+	//
+	//	x = size / 0  # wrong
+	//	x = size / 2  # right
+	DivisionByZero Code = "division-by-zero"
+
+	// BadConversion: a value that cannot be taken as the type.
+	//
+	//	pid: str = prev_pid  # wrong
+	//	pid: u32 = prev_pid  # right
+	BadConversion Code = "bad-conversion"
+
+	// BadArgument: a function or a value of the context with the wrong number
+	// or kind of arguments.
+	//
+	//	file = str()          # wrong
+	//	file = str(filename)  # right
+	BadArgument Code = "bad-argument"
+
+	// NotStorable: a value that no record can hold.
+	//
+	//	{ mask = cpumask }  # wrong where the kernel gives it as raw words
+	NotStorable Code = "not-storable"
+
+	// MisplacedValue: a value of the context or a function where there is none
+	// of it.
+	//
+	//	trace sched.sched_switch { x = $ret }  # wrong
+	//	trace syscall openat { x = $ret }      # right
+	MisplacedValue Code = "misplaced-value"
+
+	// MissingFields: an event of several stages that does not say its fields.
+	//
+	//	event e from a.b as x then c.d as y by x.k == y.k              # wrong
+	//	event e from a.b as x then c.d as y by x.k == y.k { v = y.v }  # right
+	MissingFields Code = "missing-fields"
+
+	// BadKey: a key of a join that does not tie a stage to an earlier one.
+	//
+	//	from a.b as x then c.d as y by y.k == y.j  # wrong
+	//	from a.b as x then c.d as y by x.k == y.k  # right
+	BadKey Code = "bad-key"
+
+	// KeysNeverMatch: the keys of a join are of kinds that are never equal.
+	//
+	//	by wake.comm == run.next_pid  # wrong
+	//	by wake.pid == run.next_pid   # right
+	KeysNeverMatch Code = "keys-never-match"
+
+	// SignedKeys: the keys of a join differ in sign, so that values below zero
+	// never match. A warning.
+	//
+	//	by a.signed_pid == b.unsigned_pid
+	SignedKeys Code = "signed-keys"
+
+	// TooManyKeys: more keys than a hist of the kernel has.
+	//
+	//	by a.x == b.x, a.y == b.y, a.z == b.z, a.w == b.w  # wrong
+	TooManyKeys Code = "too-many-keys"
+
+	// TooManyFields: more fields than an event of its kind can have.
+	//
+	//	{ a = 1, b = 2, … }  # 129 of them
+	TooManyFields Code = "too-many-fields"
+
+	// BadSize: a size that the kernel's tables cannot have, or have no use for.
+	//
+	//	size 100  # wrong
+	//	size 128  # right
+	BadSize Code = "bad-size"
+
+	// UserMemoryAtEntry: user memory is read where a system call begins; what
+	// is not in memory then cannot be read. A warning.
+	//
+	//	trace syscall openat.enter { file = str(filename) }
+	//	trace syscall openat { file = str(filename) }  # reads at the exit
+	UserMemoryAtEntry Code = "user-memory-at-entry"
+
+	// MemoryGone: the caller's memory is read after execve has replaced it.
+	//
+	//	trace syscall execve { file = str(filename) }         # wrong
+	//	trace syscall execve { file = enter(str(filename)) }  # right
+	MemoryGone Code = "memory-gone"
+
+	// BadPrint: a print form that is not well-formed or names no field.
+	//
+	//	trace a.b { x } print "{y}"  # wrong
+	//	trace a.b { x } print "{x}"  # right
+	BadPrint Code = "bad-print"
+
+	// NotYet: the language has it and this compiler does not do it yet.
+	//
+	//	hist kmem.kmalloc by call_site
+	NotYet Code = "not-yet"
+)
+
+// The codes of compiler/lower: what a kernel can do.
+const (
+	// MissingFeature: the target's kernel cannot do what the script needs.
+	//
+	//	event e from a.b { x }  # on Linux 5.10, which has no eprobes
+	MissingFeature Code = "missing-feature"
+
+	// KernelQuirk: the target's kernel would do something else than the script
+	// says, and there is no way around it.
+	//
+	//	event e from raw_syscalls.sys_enter { x = args[1] }  # on Linux 6.1
+	KernelQuirk Code = "kernel-quirk"
+
+	// TooManyVariables: a join carries more values than a hist can hold.
+	//
+	//	{ a = x.a, b = x.b, … }  # 17 of the first stage
+	TooManyVariables Code = "too-many-variables"
+
+	// TooLong: a command that is longer than the kernel takes.
+	//
+	//	where comm in { "a", "b", … }  # thousands
+	TooLong Code = "too-long"
+
+	// TooDeepDeref: more memory reads behind each other than a probe can do.
+	//
+	//	x = *******************p
+	TooDeepDeref Code = "too-deep-deref"
+
+	// CannotFilter: a condition that no filter of the kernel can say.
+	//
+	//	where prev_pid == next_pid
+	CannotFilter Code = "cannot-filter"
+
+	// NameTaken: two events whose names the kernel would confuse.
+	//
+	//	event a.lat from …  event b.lat from … then …
+	NameTaken Code = "name-taken"
+)
