@@ -12,7 +12,7 @@ type Expr interface {
 // Ident is a name. Raw is its text, backticks included.
 type Ident struct {
 	Node
-	Raw string
+	Raw string `parser:"@Ident"`
 }
 
 // Text returns the name itself, without backticks.
@@ -35,19 +35,19 @@ type Context struct {
 // "500us", "512KiB".
 type Number struct {
 	Node
-	Raw string
+	Raw string `parser:"@Number"`
 }
 
 // String is a quoted text. Raw is as written, quotes included.
 type String struct {
 	Node
-	Raw string
+	Raw string `parser:"@String"`
 }
 
 // Char is a character, as written: 'c'.
 type Char struct {
 	Node
-	Raw string
+	Raw string `parser:"@Char"`
 }
 
 // Selector is `X.Sel` or, if Arrow, `X->Sel`. Sel is an *Ident or, after a

@@ -21,65 +21,65 @@ type Item interface {
 // [emit …] [{ fields }]`.
 type Event struct {
 	Node
-	Name   *QName
-	From   *Stage
-	Then   []*Then
-	Size   *Number
-	Having Expr
-	Emit   *Emit
-	Fields *Fields // nil: all fields of the single source
+	Name   *QName  `parser:"'event':Keyword @@"`
+	From   *Stage  `parser:"'from':Keyword @@"`
+	Then   []*Then `parser:"@@*"`
+	Size   *Number `parser:"( 'size' @@ )?"`
+	Having Expr    `parser:"( 'having':Keyword @@ )?"`
+	Emit   *Emit   `parser:"@@?"`
+	Fields *Fields `parser:"@@?"` // nil: all fields of the single source
 }
 
 // Then is one `then STAGE by KEYS`.
 type Then struct {
 	Node
-	Stage *Stage
-	By    []*Key
+	Stage *Stage `parser:"'then':Keyword @@"`
+	By    []*Key `parser:"'by':Keyword @@ ( ',' @@ )*"`
 }
 
 // Key is a key of a join (`a.f == b.g`, or one name for both sides) or of a
 // hist (`[name =] E`). In a hist, Name is nil where none is given.
 type Key struct {
 	Node
-	Name  *Ident
-	Value Expr
+	Name  *Ident `parser:"( (?= Ident '=' ) @@ '=' )?"`
+	Value Expr   `parser:"@@"`
 }
 
 // Emit is `emit on max(E) [per E, …]` or `emit on change(E) …`.
 type Emit struct {
 	Node
-	On    *Ident // max or change
-	Value Expr
-	Per   []Expr
+	On    *Ident `parser:"'emit':Keyword 'on':Keyword @@"` // max or change
+	Value Expr   `parser:"'(' @@ ')'"`
+	Per   []Expr `parser:"( 'per' @@ ( ',' @@ )* )?"`
 }
 
 // Stage is one source or several, with what is said of their events.
 type Stage struct {
 	Node
-	Sources []*Source
-	As      *Ident
-	Where   Expr
-	Lets    []*Let
+	Sources []*Source `parser:"@@ ( ',' @@ )*"`
+	As      *Ident    `parser:"( 'as':Keyword @@ )?"`
+	Where   Expr      `parser:"( 'where':Keyword @@ )?"`
+	Lets    []*Let    `parser:"( 'let':Keyword @@ ( ',' @@ )* )?"`
 }
 
 // Let is `n = E` of a stage: a value captured when the stage happens.
 type Let struct {
 	Node
-	Name  *Ident
-	Value Expr
+	Name  *Ident `parser:"@@ '='"`
+	Value Expr   `parser:"@@"`
 }
 
 // Source is a source with its alternatives: `A else B`, each perhaps with `?`.
 type Source struct {
 	Node
-	Alts []*Alt
+	Alts []*Alt `parser:"@@ ( 'else':Keyword @@ )*"`
 }
 
 // Alt is one alternative of a Source.
 type Alt struct {
 	Node
-	One      *One
-	Optional bool // followed by `?`
+	One      *One `parser:"@@"`
+	Optional bool `parser:"@'?'?"` // followed by `?`
 }
 
 // Kind is the word that a source begins with.
@@ -110,49 +110,49 @@ func (k Kind) String() string {
 //	ufunc uprobe usdt        Path, Func, End, Offset, Sig
 type One struct {
 	Node
-	Kind   Kind
-	Name   *QName
-	Path   *Path
-	Func   *Func
-	End    *Ident // enter or exit; nil: both (a span), or the only one
-	Offset *Number
-	Sig    *Sig
+	Kind   Kind    `parser:"( @( 'syscall' | 'func' | 'kprobe' | 'tracepoint' | 'ufunc' | 'uprobe' | 'usdt' )"`
+	Path   *Path   `parser:"( (?= String | '(' Ident ')' ':' ) @@ ':' )?"`
+	Func   *Func   `parser:"@@"`
+	End    *Ident  `parser:"( '.' @@ )?"` // enter or exit; nil: both (a span), or the only one
+	Offset *Number `parser:"( '+' @@ )?"`
+	Sig    *Sig    `parser:"@@?"`
+	Name   *QName  `parser:"| @@ )"`
 }
 
 // Func names a function: `F`, `MOD:F`, `prov:name`, an address, or `(param)`.
 type Func struct {
 	Node
-	Module *Ident  // before a colon
-	Name   *Ident  // nil for an address
-	Addr   *Number // an address
-	Param  bool    // Name stands in parentheses: a param's value is the name
+	Module *Ident  `parser:"( (?= Ident ':' ) @@ ':' )?"` // before a colon
+	Addr   *Number `parser:"( @@"`                        // an address
+	Param  bool    `parser:"| @'('"`                      // Name stands in parentheses: a param's value is the name
+	Name   *Ident  `parser:"@@ ')' | @@ )"`               // nil for an address
 }
 
 // Path is the file of a user-space source: a string, or `(param)`.
 type Path struct {
 	Node
-	Text  *String
-	Param *Ident
+	Text  *String `parser:"( @@"`
+	Param *Ident  `parser:"| '(' @@ ')' )"`
 }
 
 // Sig declares a function's parameters by position, and its result.
 type Sig struct {
 	Node
-	Params []*Par
-	Result TypeExpr
+	Params []*Par   `parser:"'(' ( @@ ( ',' @@ )* )? ')'"`
+	Result TypeExpr `parser:"( ':' @@ )?"`
 }
 
 // Par is one parameter: `name`, `name: type`, or `_` for one that is skipped.
 type Par struct {
 	Node
-	Name *Ident
-	Type TypeExpr
+	Name *Ident   `parser:"@@"`
+	Type TypeExpr `parser:"( ':' @@ )?"`
 }
 
 // Fields is a block of fields in braces.
 type Fields struct {
 	Node
-	List []*Field
+	List []*Field `parser:"'{' ( @@ ( ',' | Newline )? )* '}'"`
 }
 
 // Field is one field: `name`, `name: type`, `name = E`, `name: type = E`,
@@ -163,80 +163,83 @@ type Field struct {
 	Name  *Ident
 	Type  TypeExpr
 	Value Expr
+
+	hasValue bool     // an `=` was read
+	mistake  *mistake // what is wrong in it; Parse collects these
 }
 
 // Hist is `hist [NAME [paused] from] STAGE [by KEYS] [{ values }]
 // [sort by …] [size N]`. Name is nil where the source names it.
 type Hist struct {
 	Node
-	Name   *QName
-	Paused bool
-	Stage  *Stage
-	By     []*Key
-	Values *Fields
-	Sort   []*SortKey
-	Size   *Number
+	Name   *QName     `parser:"'hist':Keyword ( (?= Ident ( '.' Ident )? 'paused'? 'from':Keyword ) @@"`
+	Paused bool       `parser:"@'paused'?"`
+	Stage  *Stage     `parser:"'from':Keyword )? @@"`
+	By     []*Key     `parser:"( 'by':Keyword @@ ( ',' @@ )* )?"`
+	Values *Fields    `parser:"@@?"`
+	Sort   []*SortKey `parser:"( 'sort' 'by':Keyword @@ ( ',' @@ )* )?"`
+	Size   *Number    `parser:"( 'size' @@ )?"`
 }
 
 // SortKey is one `name [desc]` of `sort by`.
 type SortKey struct {
 	Node
-	Name *Ident
-	Desc bool
+	Name *Ident `parser:"@@"`
+	Desc bool   `parser:"@'desc'?"`
 }
 
 // On is `on STAGE [times N] do ACTION, …`.
 type On struct {
 	Node
-	Stage *Stage
-	Times *Number
-	Do    []*Action
+	Stage *Stage    `parser:"'on':Keyword @@"`
+	Times *Number   `parser:"( 'times' @@ )?"`
+	Do    []*Action `parser:"'do':Keyword @@ ( ',' @@ )*"`
 }
 
 // Action is `start [X]`, `stop [X]`, `snapshot` or `stack`.
 type Action struct {
 	Node
-	Verb   *Ident
-	Target *QName
+	Verb   *Ident `parser:"@@"`
+	Target *QName `parser:"@@?"`
 }
 
 // Trace is `trace STAGE [{ fields }] [paused] [print "…"]`.
 type Trace struct {
 	Node
-	Stage  *Stage
-	Fields *Fields
-	Paused bool
-	Print  *String
+	Stage  *Stage  `parser:"'trace':Keyword @@"`
+	Fields *Fields `parser:"@@?"`
+	Paused bool    `parser:"@'paused'?"`
+	Print  *String `parser:"( 'print' @@ )?"`
 }
 
 // Param is `param NAME [: type] [= E]`.
 type Param struct {
 	Node
-	Name  *Ident
-	Type  TypeExpr
-	Value Expr
+	Name  *Ident   `parser:"'param':Keyword @@"`
+	Type  TypeExpr `parser:"( ':' @@ )?"`
+	Value Expr     `parser:"( '=' @@ )?"`
 }
 
 // Const is `const NAME [: type] = E`.
 type Const struct {
 	Node
-	Name  *Ident
-	Type  TypeExpr
-	Value Expr
+	Name  *Ident   `parser:"'const':Keyword @@"`
+	Type  TypeExpr `parser:"( ':' @@ )?"`
+	Value Expr     `parser:"'=' @@"`
 }
 
 // Import is `import "PATH" [as NAME]`.
 type Import struct {
 	Node
-	Path *String
-	As   *Ident
+	Path *String `parser:"'import':Keyword @@"`
+	As   *Ident  `parser:"( 'as':Keyword @@ )?"`
 }
 
 // Option is `option NAME VALUE`; what values a name takes is the checker's.
 type Option struct {
 	Node
-	Name  *Ident
-	Value Expr // nil where none is given
+	Name  *Ident `parser:"'option':Keyword @@"`
+	Value Expr   `parser:"@@?"` // nil where none is given
 }
 
 // Bad is text that is not a statement. The parser has reported it.
@@ -256,8 +259,8 @@ func (*Bad) item()    {}
 // where there is one part.
 type QName struct {
 	Node
-	Group *Ident
-	Name  *Ident
+	Group *Ident `parser:"( (?= Ident '.' ) @@ '.' )?"`
+	Name  *Ident `parser:"@@"`
 }
 
 // TypeExpr is a type as written: *TypeName, *PointerType or *ArrayType.

@@ -1,0 +1,324 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// Between scanner and parser stands one pass over the significant tokens, with
+// a stack of open brackets. It decides what a token alone cannot tell:
+//
+//   - where a statement begins, so that each is parsed by itself and a mistake
+//     in one costs no other;
+//   - which line ends in a block of fields separate two fields;
+//   - which reserved words are plain names, by their place;
+//   - the mistakes of single tokens, "100 us" and ";".
+//
+// A statement begins at a whole head only: its word first on a line and a name
+// behind it, in brackets or not; or its word alone where no bracket is open.
+// So an unclosed bracket swallows no statement, and a field named 'event' is a
+// field.
+
+// word is a significant token as the statement parser sees it.
+type word struct {
+	kind  TokenKind
+	text  string
+	start source.Pos
+	end   source.Pos
+	line  int32 // from 1
+	sep   bool  // a line end that separates fields stands before it
+}
+
+func (w *word) span() source.Span { return source.Span{Start: w.start, End: w.end} }
+
+// is reports whether w is the operator, keyword or plain word text.
+func (w *word) is(text string) bool { return w.text == text }
+
+// piece is the words of one statement. Head is the statement's word, "" for
+// text before any statement.
+type piece struct {
+	head  string
+	words []word
+}
+
+// bracket is what an open bracket is.
+type bracket byte
+
+const (
+	paren  bracket = '(' // also [
+	set    bracket = 's' // the braces after `in`
+	fields bracket = '{'
+)
+
+// heads are the words that statements begin with.
+var heads = []string{"event", "hist", "on", "trace", "param", "const", "import", "option"}
+
+func isHead(s string) bool {
+	for _, h := range heads {
+		if s == h {
+			return true
+		}
+	}
+	return false
+}
+
+// arranger is the state of the pass.
+type arranger struct {
+	tokens []Token
+	words  []word
+	index  []int32 // of each word's token
+	open   []bracket
+	errs   *mistakes
+	starts []int // indexes of the words that begin a statement
+}
+
+// arrange cuts the significant tokens into statements. It sets the kind of
+// those tokens whose kind depends on their place.
+func arrange(src *source.Source, tokens []Token, errs *mistakes) []piece {
+	a := &arranger{tokens: tokens, errs: errs}
+	a.collect(src.Text())
+	for i := range a.words {
+		a.word(i)
+	}
+	return a.pieces()
+}
+
+// collect makes the words and counts their lines.
+func (a *arranger) collect(text string) {
+	a.words = make([]word, 0, len(a.tokens)/2+1)
+	a.index = make([]int32, 0, len(a.tokens)/2+1)
+	line := int32(1)
+	for i, t := range a.tokens {
+		s := text[t.Span.Start:t.Span.End]
+		kind := t.Kind
+		if kind == TokenInvalid && s == ";" {
+			kind = TokenOp
+		}
+		if kind.Significant() {
+			a.words = append(a.words, word{kind: kind, text: s, start: t.Span.Start, end: t.Span.End, line: line})
+			a.index = append(a.index, int32(i))
+			continue
+		}
+		line += int32(strings.Count(s, "\n"))
+	}
+}
+
+func (a *arranger) setKind(i int, k TokenKind) {
+	a.words[i].kind = k
+	a.tokens[a.index[i]].Kind = k
+}
+
+// nothing stands before the first word and after the last.
+var nothing = word{kind: TokenSpace}
+
+func (a *arranger) at(i int) *word {
+	if i < 0 || i >= len(a.words) {
+		return &nothing
+	}
+	return &a.words[i]
+}
+
+func (a *arranger) innermost() bracket {
+	if len(a.open) == 0 {
+		return 0
+	}
+	return a.open[len(a.open)-1]
+}
+
+// word places word i, given all before it.
+func (a *arranger) word(i int) {
+	w, prev := a.at(i), a.before(i)
+	newLine := i > 0 && w.line > prev.line
+	if a.beginsStatement(i, newLine) {
+		a.open = a.open[:0]
+		a.starts = append(a.starts, i)
+		return
+	}
+	if newLine && a.innermost() != fields && a.inFields() && a.beginsField(i) {
+		a.dropTo(fields)
+	}
+	if newLine && a.innermost() == fields && !prev.is("{") && !goesOn(prev) && !w.is("}") {
+		w.sep = true
+	}
+	switch w.kind {
+	case TokenKeyword:
+		if a.isName(i) {
+			a.setKind(i, TokenIdent)
+		}
+	case TokenIdent:
+		if prev.kind == TokenNumber && prev.line == w.line && units[w.text] != 0 && endsInDigit(prev.text) {
+			a.errs.add(blankUnit(source.Span{Start: prev.start, End: w.end}, prev.text, w.text))
+			a.setKind(i, TokenInvalid)
+		}
+	case TokenOp:
+		a.bracket(i)
+	}
+}
+
+// before returns the word before i that the parser will see.
+func (a *arranger) before(i int) *word {
+	for i--; i >= 0 && a.words[i].kind == TokenInvalid; i-- {
+	}
+	return a.at(i)
+}
+
+func endsInDigit(s string) bool {
+	return isDigit(s[len(s)-1]) || strings.HasPrefix(s, "0x")
+}
+
+// bracket keeps the stack for the operator word i. A closing brace closes what
+// is open within its braces.
+func (a *arranger) bracket(i int) {
+	w := a.at(i)
+	switch w.text {
+	case "(", "[":
+		a.open = append(a.open, paren)
+	case "{":
+		b := fields
+		if p := a.before(i); p.kind == TokenKeyword && p.is("in") {
+			b = set
+		}
+		a.open = append(a.open, b)
+	case ")", "]":
+		if a.innermost() == paren {
+			a.open = a.open[:len(a.open)-1]
+		}
+	case "}":
+		for len(a.open) > 0 && a.innermost() == paren {
+			a.open = a.open[:len(a.open)-1]
+		}
+		if len(a.open) > 0 {
+			a.open = a.open[:len(a.open)-1]
+		}
+	case ";":
+		// Between fields it was meant as the separator that it is not.
+		if a.innermost() == fields {
+			w.text = ","
+			return
+		}
+		w.kind = TokenInvalid
+	}
+}
+
+func (a *arranger) inFields() bool {
+	for _, b := range a.open {
+		if b == fields {
+			return true
+		}
+	}
+	return false
+}
+
+// dropTo forgets the brackets within the innermost one of kind b.
+func (a *arranger) dropTo(b bracket) {
+	for a.innermost() != b {
+		a.open = a.open[:len(a.open)-1]
+	}
+}
+
+// beginsField reports whether word i starts `name =` or `name:`, which stands
+// in no bracket within a field: one was left open.
+func (a *arranger) beginsField(i int) bool {
+	w, next := a.at(i), a.at(i+1)
+	return (w.kind == TokenIdent || w.kind == TokenKeyword) && (next.is("=") || next.is(":")) && next.line == w.line
+}
+
+// isName reports whether the reserved word i is a plain name in its place.
+func (a *arranger) isName(i int) bool {
+	prev := a.before(i)
+	switch {
+	case prev.is(".") || prev.is("->"):
+		return true
+	case a.innermost() == paren:
+		return prev.is("(") || prev.is(",")
+	case a.innermost() == fields:
+		return prev.is("{") || prev.is(",") || a.at(i).sep
+	}
+	return false
+}
+
+// beginsStatement reports whether word i is a statement's first. A misspelt
+// word that stands where only a statement can is put right, with an error.
+func (a *arranger) beginsStatement(i int, newLine bool) bool {
+	w, prev, next := a.at(i), a.before(i), a.at(i+1)
+	named := next.line == w.line && (next.kind == TokenIdent || next.kind == TokenString)
+	first := i == 0 || newLine
+	switch {
+	case w.kind == TokenKeyword && isHead(w.text):
+		switch {
+		case prev.is(".") || prev.is("->"):
+			return false
+		case w.is("on") && prev.is("emit"):
+			return false
+		case first && (named || len(a.open) == 0):
+			return true
+		}
+		return len(a.open) == 0 && named && !demands(prev)
+	case w.kind == TokenIdent && first && named && len(a.open) == 0 && !demands(prev) && !contextWords[w.text]:
+		head, ok := diag.Near(w.text, heads)
+		if !ok {
+			return false
+		}
+		a.errs.add(misspeltStatement(w.span(), w.text, head))
+		a.words[i].kind, a.words[i].text = TokenKeyword, head
+		return true
+	}
+	return false
+}
+
+// pieces returns the statements; the first piece has no head if words stand
+// before all statements.
+func (a *arranger) pieces() []piece {
+	var out []piece
+	from, head := 0, ""
+	end := func(to int) {
+		if to > from {
+			out = append(out, piece{head, a.words[from:to:to]})
+		}
+	}
+	for _, i := range a.starts {
+		end(i)
+		from, head = i, a.words[i].text
+	}
+	end(len(a.words))
+	return out
+}
+
+// goesOn reports whether a line that ends in w goes on with the next.
+func goesOn(w *word) bool {
+	switch w.kind {
+	case TokenKeyword:
+		return w.is("as") || w.is("in")
+	case TokenOp:
+		switch w.text {
+		case ")", "]", "}", "=", ":", "?":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// demands reports whether something must follow w in the same statement.
+func demands(w *word) bool {
+	switch w.kind {
+	case TokenKeyword:
+		return true
+	case TokenOp:
+		switch w.text {
+		case ")", "]", "}", "?":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// contextWords mean something only in their place, and may begin a line there.
+var contextWords = map[string]bool{
+	"size": true, "sort": true, "desc": true, "paused": true, "times": true,
+	"print": true, "per": true, "max": true, "change": true, "start": true,
+	"stop": true, "snapshot": true, "stack": true, "enter": true, "exit": true,
+}

@@ -1,0 +1,450 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// mistake is a Diagnostic on its way through participle, whose Error interface
+// it implements.
+type mistake struct {
+	d diag.Diagnostic
+	// gap is the text in which something is missing. If a bad token stands
+	// there, that one has been reported, and this mistake only follows from it.
+	gap source.Span
+}
+
+// Error implements error.
+func (m *mistake) Error() string { return m.d.Message }
+
+// Message implements participle.Error.
+func (m *mistake) Message() string { return m.d.Message }
+
+// Position implements participle.Error.
+func (m *mistake) Position() lexer.Position { return lexer.Position{Offset: int(m.d.Span.Start)} }
+
+func newMistake(code diag.Code, sp source.Span, format string, args ...any) *mistake {
+	return &mistake{d: diag.Diagnostic{Code: code, Span: sp, Message: fmt.Sprintf(format, args...)}, gap: source.NoSpan}
+}
+
+// note adds what to do.
+func (m *mistake) note(format string, args ...any) *mistake {
+	m.d.Notes = append(m.d.Notes, diag.Note{Span: source.NoSpan, Message: fmt.Sprintf(format, args...)})
+	return m
+}
+
+// at adds another place.
+func (m *mistake) at(sp source.Span, format string, args ...any) *mistake {
+	m.d.Notes = append(m.d.Notes, diag.Note{Span: sp, Message: fmt.Sprintf(format, args...)})
+	return m
+}
+
+// fix adds an edit that mends the mistake.
+func (m *mistake) fix(sp source.Span, text string) *mistake {
+	m.d.Fixes = append(m.d.Fixes, diag.Fix{Span: sp, Text: text})
+	return m
+}
+
+// asMistake returns err as what it always is inside our own parsers.
+func asMistake(err error) *mistake {
+	m, ok := err.(*mistake)
+	if !ok {
+		panic("internal error: not a mistake: " + err.Error())
+	}
+	return m
+}
+
+// quote shows a piece of the text, shortened.
+func quote(s string) string {
+	const longest = 40
+	if r := []rune(s); len(r) > longest {
+		s = string(r[:longest]) + "…"
+	}
+	return "'" + s + "'"
+}
+
+// wantAfter says that something is missing between prev and got. If got is on
+// a later line, the place is the end of prev. Prev may be nil.
+func wantAfter(what string, prev, got *lexer.Token) *mistake {
+	if prev == nil {
+		return wantFirst(what, got)
+	}
+	end := source.Pos(prev.Pos.Offset + len(prev.Value))
+	if got.EOF() || got.Type == typeNewline || got.Pos.Line > prev.Pos.Line {
+		m := newMistake(diag.Syntax, source.Span{Start: end, End: end}, "want %s after %s", what, quote(prev.Value))
+		m.gap = source.Span{Start: end, End: source.Pos(got.Pos.Offset)}
+		return m
+	}
+	m := newMistake(diag.Syntax, spanOf(got), "want %s after %s, got %s", what, quote(prev.Value), quote(got.Value))
+	m.gap = source.Span{Start: end, End: source.Pos(got.Pos.Offset)}
+	return m
+}
+
+func wantFirst(what string, got *lexer.Token) *mistake {
+	if got.EOF() {
+		return newMistake(diag.Syntax, source.Span{Start: source.Pos(got.Pos.Offset), End: source.Pos(got.Pos.Offset)}, "want %s", what)
+	}
+	return newMistake(diag.Syntax, spanOf(got), "want %s, got %s", what, quote(got.Value))
+}
+
+// unclosedBracket says that closer is missing. List tells that a comma would
+// be right too.
+func unclosedBracket(open *lexer.Token, closer string, list bool, prev, got *lexer.Token) *mistake {
+	what := "'" + closer + "'"
+	if list {
+		what = "',' or " + what
+	}
+	m := wantAfter(what, prev, got)
+	m.d.Code = diag.UnclosedBracket
+	if open != prev {
+		m.at(spanOf(open), "%s is opened here", quote(open.Value))
+	}
+	return m
+}
+
+func closesNothing(sp source.Span, closer string) *mistake {
+	return newMistake(diag.UnclosedBracket, sp, "'%s' closes nothing", closer)
+}
+
+func unterminated(src *source.Source, sp source.Span, quoteMark byte) *mistake {
+	text := src.Slice(sp)
+	switch quoteMark {
+	case '`':
+		return newMistake(diag.UnterminatedString, sp, "a name in backticks ends with its line: '`' is missing")
+	case '\'':
+		return newMistake(diag.UnterminatedString, sp, "a character ends with its line: ''' is missing")
+	}
+	m := newMistake(diag.UnterminatedString, sp, "a string ends with its line: '\"' is missing")
+	if strings.HasSuffix(text, `\"`) {
+		m.note(`'\"' is a quote within the string; a backslash is '\\'`)
+	}
+	return m
+}
+
+func emptyBackticks(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "no name between the backticks")
+}
+
+func badComment(sp source.Span, mark string) *mistake {
+	m := newMistake(diag.BadComment, sp, "a comment starts with '#', not '%s'", mark)
+	if mark == "//" {
+		m.fix(sp, "#")
+	}
+	return m
+}
+
+func semicolon(sp source.Span) *mistake {
+	return newMistake(diag.BadCharacter, sp, "no ';' is needed").
+		note("a statement ends where the next begins; fields are separated by a comma or a line end").fix(sp, "")
+}
+
+func badCharacter(sp source.Span, text string, letters bool) *mistake {
+	m := newMistake(diag.BadCharacter, sp, "%s has no meaning here", quote(text))
+	switch {
+	case letters:
+		m.note("names have the letters a to z and A to Z, digits and '_'; other names stand in backticks")
+	case text == "$":
+		m.note("'$' stands directly before the name of a context value: $tid")
+	case text == "\\":
+		m.note("a statement goes on over line ends by itself")
+	case text == "“" || text == "”" || text == "„":
+		m.note("strings stand in plain double quotes")
+	}
+	return m
+}
+
+func badNumber(sp source.Span, raw string, err error) *mistake {
+	m := newMistake(diag.BadNumber, sp, "bad number '%s': %v", raw, err)
+	switch err {
+	case errFraction:
+		m.note("take a smaller unit: 1500us for 1.5ms")
+	case errLeadingZero:
+		m.note("octal is written 0o%s", strings.TrimLeft(raw, "0_"))
+	case errNoNumber:
+		i := 0
+		for i < len(raw) && isDigit(raw[i]) {
+			i++
+		}
+		if unit, ok := nearUnits[strings.ToLower(raw[i:])]; ok {
+			return m.note("did you mean '%s%s'?", raw[:i], unit).fix(sp, raw[:i]+unit)
+		}
+		m.note("units are ns us ms s KiB MiB GiB; a name that starts with a digit stands in backticks: `%s`", raw)
+	}
+	return m
+}
+
+// nearUnits are spellings of units that are not ours, in lower case.
+var nearUnits = map[string]string{
+	"k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB", "g": "GiB", "gb": "GiB", "gib": "GiB",
+	"sec": "s", "secs": "s", "nsec": "ns", "usec": "us", "µs": "us", "msec": "ms",
+}
+
+func blankUnit(sp source.Span, number, unit string) *mistake {
+	return newMistake(diag.BadNumber, sp, "no blank stands between a number and its unit").
+		note("write '%s%s'", number, unit).fix(sp, number+unit)
+}
+
+func badEscape(sp source.Span, err error) *mistake {
+	return newMistake(diag.BadString, sp, "%v in a string", err).
+		note(`escapes are \" \\ \n \t and \xNN; a backslash is \\`)
+}
+
+func singleQuotes(sp source.Span, body string) *mistake {
+	return newMistake(diag.BadString, sp, "single quotes hold one character; strings stand in double quotes").
+		fix(sp, `"`+strings.ReplaceAll(body, `"`, `\"`)+`"`)
+}
+
+func badChar(sp source.Span) *mistake {
+	return newMistake(diag.BadString, sp, "%v", errChar).note(`escapes are \' \\ \n \t \0 and \xNN`)
+}
+
+func misspeltStatement(sp source.Span, got, head string) *mistake {
+	return newMistake(diag.UnknownStatement, sp, "unknown statement '%s'", got).
+		note("did you mean '%s'?", head).fix(sp, head)
+}
+
+func notStatement(got word) *mistake {
+	m := newMistake(diag.UnknownStatement, got.span(), "want a statement, got %s", quote(got.text))
+	switch {
+	case isHead(got.text):
+	case kindOf(got.text) != KindName:
+		return m.note("a source stands after 'trace', 'hist ', 'on' or 'event NAME from'")
+	case foreignHeads[got.text] != "":
+		return m.note("did you mean '%s'?", foreignHeads[got.text])
+	}
+	return m.note("statements are %s", strings.Join(heads, ", "))
+}
+
+// foreignHeads are words of other languages, with ours.
+var foreignHeads = map[string]string{
+	"probe": "trace", "let": "const", "var": "param", "def": "const", "set": "option", "include": "import",
+	"use": "import", "record": "trace", "count": "hist", "histogram": "hist", "synthetic": "event", "eprobe": "event",
+}
+
+func reserved(got word) *mistake {
+	return newMistake(diag.ReservedWord, got.span(), "'%s' is a reserved word", got.text).
+		note("as a name it stands in backticks: `%s`", got.text).fix(got.span(), "`"+got.text+"`")
+}
+
+func nameWithMarks(sp source.Span, text string) *mistake {
+	return newMistake(diag.Syntax, sp, "a name with such characters stands in backticks").
+		note("write `%s`", text).fix(sp, "`"+text+"`")
+}
+
+// wrongOperators are operators that other languages have, with what to write
+// here; "" where there is nothing.
+var wrongOperators = map[string]string{
+	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=>": ">=", "and": "&&", "or": "||", "not": "!", "..=": "..",
+	"=~": "~", "<<": "", ">>": "", "^": "", "%": "", ":=": "=", "+=": "", "-=": "", "|=": "",
+	"is": "==", "like": "~", "xor": "", "mod": "", "matches": "~",
+}
+
+func wrongOperator(sp source.Span, op string) *mistake {
+	right := wrongOperators[op]
+	switch {
+	case op == "=":
+		return newMistake(diag.BadOperator, sp, "'=' does not compare").note("write '=='").fix(sp, "==")
+	case right != "":
+		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).note("write '%s'", right).fix(sp, right)
+	}
+	m := newMistake(diag.BadOperator, sp, "there is no operator '%s'", op)
+	if op == "<<" || op == ">>" {
+		m.note("multiply or divide by a power of two; 'bits(x, offset, width)' takes bits out")
+	}
+	return m
+}
+
+func negatedOperator(sp source.Span, op string) *mistake {
+	return newMistake(diag.BadOperator, sp, "there is no operator '!%s'", op).note("write '!(x %s …)'", op)
+}
+
+func chained(sp source.Span, first Expr, op string) *mistake {
+	return newMistake(diag.ChainedComparison, sp, "comparisons do not chain: '%s' follows another", op).
+		at(first.Span(), "the first comparison").note("join two with '&&', or put parentheses around one")
+}
+
+func castBeforeMember(sp, cast source.Span, op string) *mistake {
+	return newMistake(diag.Syntax, sp, "a cast before '%s' wants parentheses", op).at(cast, "put these around the cast")
+}
+
+func notCallable(sp source.Span, x Expr) *mistake {
+	m := newMistake(diag.Syntax, sp, "only a name can be called")
+	if _, ok := x.(*Selector); ok {
+		m.note("functions are called by their name alone: str(p), enter(E)")
+	}
+	return m
+}
+
+func cType(sp source.Span, word, name string) *mistake {
+	if word == "struct" || word == "enum" || word == "union" {
+		return newMistake(diag.Syntax, sp, "a type has no '%s' before its name", word).
+			note("write '%s'; a pointer to it is '*%s'", name, name)
+	}
+	return newMistake(diag.Syntax, sp, "'%s' is no type here", word).note("whole numbers are u8 u16 u32 u64 and s8 s16 s32 s64")
+}
+
+func tooDeep(sp source.Span) *mistake {
+	return newMistake(diag.TooDeep, sp, "nested more than %d deep", maxDepth)
+}
+
+func tooLong(sp source.Span) *mistake {
+	return newMistake(diag.TooDeep, sp, "more than %d operators in a row", maxChain).
+		note("many values are compared at once by 'in { … }'")
+}
+
+func statementTooLong(sp source.Span) *mistake {
+	return newMistake(diag.TooDeep, sp, "a statement has more than %d words", maxWords)
+}
+
+func tooManyErrors(end source.Pos) *mistake {
+	return newMistake(diag.TooManyErrors, source.Span{Start: end, End: end}, "more than %d errors; the others are not shown", maxErrors)
+}
+
+// Fields.
+
+func nestedBraces(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "braces of fields do not nest")
+}
+
+func lineBeginsWithOperator(sp source.Span, op string) *mistake {
+	return newMistake(diag.Syntax, sp, "want a field, got '%s'", op).
+		note("a line goes on if it ends in the operator, not if the next begins with it")
+}
+
+func colonEquals(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, source.Span{Start: sp.End, End: sp.End}, "want a type after ':'").
+		note("a field without a type is written 'name = value'")
+}
+
+func colonEqualsOperator(sp source.Span) *mistake {
+	return newMistake(diag.BadOperator, sp, "there is no operator ':='").note("write '='").fix(sp, "=")
+}
+
+func fieldWantsName(sp source.Span, got string) *mistake {
+	return newMistake(diag.Syntax, sp, "a field's name stands before '%s'", got).
+		note("a field is 'name', 'name = value', 'name: type' or 'name: type = value'")
+}
+
+func fieldWithoutName(sp source.Span, got string) *mistake {
+	return newMistake(diag.Syntax, sp, "a field that is more than 'a.f' wants a name, got '%s'", got).
+		note("write 'name = value'")
+}
+
+func clauseInBraces(sp source.Span, clause string) *mistake {
+	return newMistake(diag.MisplacedClause, sp, "'%s' does not stand in the braces of the fields", clause)
+}
+
+// Clauses.
+
+func misspeltClause(got word, clause string) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "unknown clause '%s'", got.text).
+		note("did you mean '%s'?", clause).fix(got.span(), clause)
+}
+
+func clauseTwice(got word, first source.Span) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "'%s' is given twice", got.text).at(first, "it is given here already")
+}
+
+func clauseOrder(got word, later, order string) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "%s stands before %s", quote(got.text), quote(later)).
+		note("the order is: %s", order)
+}
+
+func noSuchClause(head string, got word, order string) *mistake {
+	m := newMistake(diag.MisplacedClause, got.span(), "%s has no %s", article(head), quote(got.text))
+	if order != "" {
+		m.note("its parts are: %s", order)
+	}
+	return m
+}
+
+func cannotStand(got word, allowed []string, head string) *mistake {
+	m := newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text))
+	if len(allowed) == 0 {
+		return m.note("%s ends before it", article(head))
+	}
+	return m.note("%s goes on with %s", article(head), anyOf(allowed))
+}
+
+// anyOf returns "'a', 'b' or 'c'".
+func anyOf(words []string) string {
+	q := make([]string, len(words))
+	for i, w := range words {
+		q[i] = "'" + w + "'"
+	}
+	if len(q) == 1 {
+		return q[0]
+	}
+	return strings.Join(q[:len(q)-1], ", ") + " or " + q[len(q)-1]
+}
+
+func article(head string) string {
+	switch head {
+	case "event", "import", "option":
+		return "an " + head
+	case "on":
+		return "an 'on'"
+	}
+	return "a " + head
+}
+
+// Sources, emits and actions that the grammar takes and the language does not.
+
+func noEnd(kind Kind, end *Ident, name string) *mistake {
+	m := newMistake(diag.Syntax, end.Span(), "a %v has no '.%s'", kind, end.Text())
+	if name != "" {
+		m.note("a name with a dot stands in backticks: `%s.%s`", name, end.Text())
+	}
+	return m
+}
+
+func badEnd(end *Ident, name string) *mistake {
+	m := newMistake(diag.Syntax, end.Span(), "want 'enter' or 'exit' after '.', got '%s'", end.Text())
+	if name != "" {
+		m.note("a name with a dot stands in backticks: `%s.%s`", name, end.Text())
+	}
+	return m
+}
+
+func noOffset(kind Kind, sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "a %v has no offset", kind).note("one instruction is 'kprobe SYM+N' or 'uprobe \"PATH\":SYM+N'")
+}
+
+func noPath(kind Kind, sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "a %v has no file", kind).note("functions of a program are 'ufunc \"PATH\":F'")
+}
+
+func wantPath(kind Kind, sp source.Span) *mistake {
+	form := "F"
+	if kind == KindUSDT {
+		form = "provider:name"
+	}
+	return newMistake(diag.Syntax, sp, "want the file's path in quotes after '%v'", kind).note("write '%v \"PATH\":%s'", kind, form)
+}
+
+func wantProvider(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "want 'provider:name' after the file of a usdt")
+}
+
+func badEmit(on *Ident) *mistake {
+	return newMistake(diag.Syntax, on.Span(), "want 'max' or 'change' after 'emit on', got '%s'", on.Text())
+}
+
+func badAction(verb *Ident) *mistake {
+	return newMistake(diag.Syntax, verb.Span(), "unknown action '%s'", verb.Text()).
+		note("actions are start, stop, snapshot and stack")
+}
+
+func noTarget(verb *Ident, target source.Span) *mistake {
+	return newMistake(diag.Syntax, target, "'%s' takes no name", verb.Text()).note("actions are separated by commas")
+}
+
+func joinAssigns(sp source.Span) *mistake {
+	return newMistake(diag.BadOperator, sp, "'=' does not compare").
+		note("a key of a join is one name for both sides, or 'a.f == b.g'")
+}

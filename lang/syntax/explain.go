@@ -1,0 +1,420 @@
+package syntax
+
+import (
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// Participle says at which token the grammar and the text part. What to say
+// about it is found here, from the words around and the clauses before.
+
+// explain returns what is wrong at word i of a statement (len(words) is its
+// end), and which words to pass over so that the rest can be parsed: none if
+// that would leave no statement.
+func explain(head string, words []word, i int) (m *mistake, from, to int) {
+	o := outlineOf(head, words)
+	e := explainer{outline: o, i: i, got: nothing, prev: nothing}
+	if i < len(words) {
+		e.got = words[i]
+	}
+	for e.prevAt = i - 1; e.prevAt >= 0 && words[e.prevAt].kind == TokenInvalid; e.prevAt-- {
+	}
+	if e.prevAt >= 0 {
+		e.prev = words[e.prevAt]
+	}
+	if head == "" {
+		return notStatement(words[0]), 0, 0
+	}
+	if open := e.openBracket(); open >= 0 {
+		m = e.inBrackets(open)
+		from, to = e.clause()
+		return m, from, to
+	}
+	if what := e.wanted(); what != "" {
+		m = e.want(what)
+		from, to = e.clause()
+		return m, from, to
+	}
+	return e.unexpected()
+}
+
+type explainer struct {
+	outline
+	i      int
+	got    word // nothing at the end
+	prev   word
+	prevAt int
+}
+
+// token makes a word a token again, for the messages.
+func (w *word) token() *lexer.Token {
+	return &lexer.Token{
+		Type: lexer.TokenType(w.kind), Value: w.text,
+		Pos: lexer.Position{Offset: int(w.start), Line: int(w.line)},
+	}
+}
+
+// want says that something is missing before word i.
+func (e *explainer) want(what string) *mistake {
+	if e.i == len(e.words) {
+		eof := lexer.EOFToken(lexer.Position{Offset: int(e.prev.end)})
+		return wantAfter(what, e.prev.token(), &eof)
+	}
+	if e.got.kind == TokenKeyword && wantsName(what) && indexOf(e.allowed(e.i), e.got.text) < 0 && e.got.line == e.prev.line {
+		return reserved(e.got)
+	}
+	return wantAfter(what, e.prev.token(), e.got.token())
+}
+
+func wantsName(what string) bool {
+	switch what {
+	case "a name", "a source", "a source or a name", "a parameter", "a function's name", "a key":
+		return true
+	}
+	return false
+}
+
+// openBracket returns the innermost bracket that is open before word i, -1 if
+// none is.
+func (e *explainer) openBracket() int {
+	var open []int
+	for j := range e.words[:e.i] {
+		w := &e.words[j]
+		if w.kind != TokenOp {
+			continue
+		}
+		switch w.text {
+		case "(", "[", "{":
+			open = append(open, j)
+		case ")", "]", "}":
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1]
+}
+
+// inBrackets says what is wrong within parentheses of the grammar (a signature,
+// a param's name, an emit) or that the fields' brace is not closed.
+func (e *explainer) inBrackets(open int) *mistake {
+	bracket := e.words[open]
+	if bracket.is("{") {
+		return e.unclosed(bracket, "}", false)
+	}
+	before := nothing
+	if open > 0 {
+		before = e.words[open-1]
+	}
+	emit := before.is("max") || before.is("change")
+	switch {
+	case e.prevAt == open && emit:
+		return e.want("an expression")
+	case e.prevAt == open && before.kind == TokenIdent && kindOf(before.text) != KindName:
+		return e.want("a param's name")
+	case e.prevAt == open, e.prev.is(","):
+		return e.want("a parameter")
+	case e.prev.is(":"):
+		return e.want("a type")
+	}
+	return e.unclosed(bracket, ")", !emit)
+}
+
+func (e *explainer) unclosed(open word, closer string, list bool) *mistake {
+	got := lexer.EOFToken(lexer.Position{Offset: int(e.prev.end)})
+	if e.i < len(e.words) {
+		got = *e.got.token()
+	}
+	prev := e.prev.token()
+	o := open.token()
+	if e.prev.start == open.start {
+		prev = o
+	}
+	return unclosedBracket(o, closer, list, prev, &got)
+}
+
+// wanted returns what the word before i demands, "" if it demands nothing.
+func (e *explainer) wanted() string {
+	last, _ := e.before(e.i)
+	prev := e.prev
+	if prev.kind == TokenIdent && kindOf(prev.text) != KindName && e.beginsSource() {
+		switch kindOf(prev.text) {
+		case KindUfunc, KindUprobe, KindUSDT:
+			return "the file's path in quotes"
+		}
+		return "a function's name"
+	}
+	switch prev.kind {
+	case TokenKeyword:
+		return e.wantedByKeyword(last)
+	case TokenIdent:
+		if last.at != e.prevAt {
+			if last.name == "emit" && (prev.is("max") || prev.is("change")) {
+				return "'('"
+			}
+			return ""
+		}
+		switch prev.text {
+		case "size", "times":
+			return "a number"
+		case "print":
+			return "a text in quotes"
+		case "per":
+			return "an expression"
+		case "sort":
+			return "'by'"
+		}
+	case TokenOp:
+		switch prev.text {
+		case ",":
+			return e.wantedByComma(last)
+		case ".":
+			return "a name"
+		case "=":
+			return "an expression"
+		case "+":
+			return "a number"
+		case ":":
+			if last.name == ":" || e.closesSignature() {
+				return "a type"
+			}
+			return "a function's name"
+		}
+	}
+	return ""
+}
+
+// wantedByKeyword returns what must follow the reserved word before i.
+func (e *explainer) wantedByKeyword(last clauseAt) string {
+	if e.prevAt == 0 {
+		switch e.head {
+		case "hist":
+			return "a source or a name"
+		case "on", "trace":
+			return "a source"
+		case "import":
+			return "the module's path in quotes"
+		}
+		return "a name"
+	}
+	switch e.prev.text {
+	case "from", "then", "else":
+		return "a source"
+	case "as", "let":
+		return "a name"
+	case "where", "having":
+		return "an expression"
+	case "by":
+		if last.name == "sort" {
+			return "a name"
+		}
+		return "a key"
+	case "emit":
+		return "'on'"
+	case "on":
+		return "'max' or 'change'"
+	case "do":
+		return "an action"
+	}
+	return ""
+}
+
+func (e *explainer) wantedByComma(last clauseAt) string {
+	switch last.name {
+	case "", "from", "then":
+		return "a source"
+	case "by":
+		return "a key"
+	case "let", "sort":
+		return "a name"
+	case "per":
+		return "an expression"
+	case "do":
+		return "an action"
+	}
+	return ""
+}
+
+// closesSignature reports whether the colon before i follows a parenthesis.
+func (e *explainer) closesSignature() bool {
+	return e.prevAt > 0 && e.words[e.prevAt-1].is(")")
+}
+
+// beginsSource reports whether the word before i is the first of a source.
+func (e *explainer) beginsSource() bool {
+	if e.prevAt < 1 {
+		return false
+	}
+	last, _ := e.before(e.prevAt)
+	switch p := e.words[e.prevAt-1]; {
+	case e.prevAt == 1 || p.is("from") || p.is("then") || p.is("else"):
+		return e.head != "event" || e.prevAt > 1
+	case p.is(","):
+		return last.name == "" || last.name == "from" || last.name == "then"
+	}
+	return false
+}
+
+// clause returns the words to pass over if the clause before word i is wrong.
+func (e *explainer) clause() (from, to int) {
+	last, then := e.before(e.i)
+	if then >= 0 {
+		to = len(e.words)
+		for _, c := range e.clauses {
+			if c.at >= e.i && indexOf(follow["event"]["by"], c.name) >= 0 {
+				to = c.at
+				break
+			}
+		}
+		return then, to
+	}
+	switch last.name {
+	case "", "from", "do", "=":
+		return 0, 0
+	}
+	return last.at, e.after(e.i)
+}
+
+// unexpected says what is wrong with word i behind a whole clause.
+func (e *explainer) unexpected() (m *mistake, from, to int) {
+	from, to = e.i, e.after(e.i+1)
+	last, _ := e.before(e.i)
+	missing := e.missing(e.i)
+	if last.name == "let" && e.prevAt > 0 && (e.words[e.prevAt-1].is("let") || e.words[e.prevAt-1].is(",")) {
+		missing = "="
+	}
+	got := e.got
+	allowed := e.allowed(e.i)
+	near, isNear := "", false
+	if got.kind == TokenIdent {
+		near, isNear = diag.Near(got.text, allowed)
+	}
+	clauses := ranks[e.head]
+	switch {
+	case e.i >= len(e.words):
+		if missing == "" {
+			return e.want("more"), 0, 0
+		}
+		return e.want("'" + missing + "'"), 0, 0
+	case got.kind == TokenOp && (got.is(")") || got.is("]") || got.is("}")):
+		return closesNothing(got.span(), got.text), from, from + 1
+	case e.adjacentMark():
+		run, text := e.run()
+		return nameWithMarks(run, text), from, e.skipRun()
+	case got.is("=") && last.name == "by" && e.head == "event", got.is("=") && (last.name == "where" || last.name == "having"):
+		return wrongOperator(got.span(), "="), from, e.after(e.i + 1)
+	case got.kind != TokenOp && wrongOperators[got.text] != "" && got.kind == TokenIdent:
+		return wrongOperator(got.span(), got.text), from, to
+	case got.is(":=") && (missing == "=" || e.head == "param"):
+		return colonEqualsOperator(got.span()), 0, 0
+	case isNear && (missing == "" || near == missing):
+		m = misspeltClause(got, near)
+		if missing != "" {
+			return m, 0, 0
+		}
+		return m, from, to
+	case missing != "" && (e.head != "on" || indexOf(clauses, got.text) < 0):
+		m = e.want("'" + missing + "'")
+		from, to = e.clause()
+		return m, from, to
+	case got.is("{") && indexOf(clauses, "{") < 0:
+		m = newMistake(diag.MisplacedClause, got.span(), "%s has no fields", article(e.head))
+		return m, from, e.skipBraces()
+	case got.is("{"):
+		to = e.skipBraces()
+	}
+	isWord := got.kind == TokenKeyword || got.kind == TokenIdent || got.is("{")
+	if isWord && indexOf(clauses, got.text) >= 0 {
+		if at := e.given(got.text, e.i); at >= 0 {
+			return clauseTwice(got, e.words[at].span()), from, to
+		}
+		if late := e.lateClause(got.text, e.i); late != "" && late != got.text {
+			return clauseOrder(got, late, orders[e.head]), from, to
+		}
+	}
+	if got.kind == TokenKeyword && isClause(got.text) && indexOf(clauses, got.text) < 0 {
+		return noSuchClause(e.head, got, orders[e.head]), from, to
+	}
+	if other := foreignClauses[got.text]; other != "" && indexOf(allowed, other) >= 0 {
+		return misspeltClause(got, other), from, to
+	}
+	return cannotStand(got, allowed, e.head), from, to
+}
+
+// foreignClauses are words of other languages, with ours.
+var foreignClauses = map[string]string{
+	"if": "where", "when": "where", "filter": "where", "if:": "where", "group": "by", "order": "sort",
+	"limit": "size", "unless": "where", "keys": "by", "vals": "{", "join": "then",
+}
+
+// adjacentMark reports whether word i stands directly behind a name, as in
+// `my-event` and `foo.isra.0`.
+func (e *explainer) adjacentMark() bool {
+	if e.prev.kind != TokenIdent && e.prev.kind != TokenNumber || e.prev.end != e.got.start {
+		return false
+	}
+	return e.got.is("-") || e.got.is(".") || e.got.is("*") || e.got.is("/") || e.got.kind == TokenNumber
+}
+
+func marksRun(w *word) bool {
+	switch w.kind {
+	case TokenIdent, TokenKeyword, TokenNumber:
+		return w.text[0] != '`'
+	}
+	return w.is("-") || w.is(".") || w.is("*") || w.is("/")
+}
+
+// run returns the whole of the unblanked words around word i. A group before
+// the first dot stays outside.
+func (e *explainer) run() (source.Span, string) {
+	lo, hi := e.prevAt, e.skipRun()
+	for lo > 0 && e.words[lo-1].end == e.words[lo].start && marksRun(&e.words[lo-1]) {
+		lo--
+	}
+	text := ""
+	for j := lo; j < hi; j++ {
+		text += e.words[j].text
+	}
+	return source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}, text
+}
+
+func (e *explainer) skipRun() int {
+	hi := e.i + 1
+	for hi < len(e.words) && e.words[hi].start == e.words[hi-1].end && marksRun(&e.words[hi]) {
+		hi++
+	}
+	return hi
+}
+
+// skipBraces returns the word after the block that begins at word i.
+func (e *explainer) skipBraces() int {
+	depth := 0
+	for j := e.i; j < len(e.words); j++ {
+		switch {
+		case e.words[j].kind != TokenOp:
+		case e.words[j].is("{"):
+			depth++
+		case e.words[j].is("}"):
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		}
+	}
+	return len(e.words)
+}
+
+// kindOf returns the kind of source that begins with the word, KindName if it
+// is no such word.
+func kindOf(s string) Kind {
+	for k := KindSyscall; k <= KindUSDT; k++ {
+		if k.String() == s {
+			return k
+		}
+	}
+	return KindName
+}

@@ -1,0 +1,229 @@
+package syntax
+
+import (
+	"sort"
+
+	"github.com/alecthomas/participle/v2"
+
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// Parse turns a text into a tree. It always returns one, and never panics.
+//
+// The way of a text: scan cuts it into tokens; arrange cuts the tokens into
+// statements; participle parses each statement by the grammar of tree.go. What
+// participle cannot parse is explained (explain.go), passed over, and the rest
+// of the statement parsed again, so that one mistake in each clause and each
+// field is told. A statement that cannot be mended this way is a *Bad item.
+//
+// The Diagnostics are errors only, in order of place, at most 50 and one that
+// says there are more. The time is linear in the length of the text.
+func Parse(src *source.Source) (*Script, diag.List) {
+	p := &parser{src: src, errs: &mistakes{src: src}}
+	scanned := &mistakes{src: src}
+	s := &Script{Source: src, tokens: scan(src, scanned)}
+	pieces := arrange(src, s.tokens, scanned)
+	for _, t := range s.tokens {
+		if t.Kind == TokenInvalid {
+			p.invalid = append(p.invalid, t.Span)
+		}
+	}
+	for _, piece := range pieces {
+		s.Items = append(s.Items, p.statement(piece))
+	}
+	return s, finish(src, scanned, p.errs)
+}
+
+// ParseValue parses a text that is one expression, such as the value of
+// `--set name=value`. The result is never nil.
+func ParseValue(src *source.Source) (Expr, diag.List) {
+	errs := &mistakes{src: src}
+	tokens := scan(src, errs)
+	var words []word
+	for _, piece := range arrange(src, tokens, errs) {
+		words = append(words, piece.words...)
+	}
+	bad := &BadExpr{Node{EndPos: Position{Offset: len(src.Text())}}}
+	if len(words) == 0 {
+		errs.add(newMistake(diag.Syntax, bad.Span(), "want a value"))
+		return bad, finish(src, errs)
+	}
+	c := &cursor{lex: upgrade(words)}
+	x, err := c.operandFirst()
+	if err == nil && !c.peek().EOF() {
+		if err = c.afterExpr(); err == nil {
+			err = newMistake(diag.Syntax, spanOf(c.peek()), "%s cannot stand here", quote(c.peek().Value)).note("a value is one expression")
+		}
+	}
+	if err != nil {
+		if errs.list == nil {
+			errs.add(asMistake(err))
+		}
+		return bad, finish(src, errs)
+	}
+	return x, finish(src, errs)
+}
+
+// operandFirst parses the expression that a text must begin with.
+func (c *cursor) operandFirst() (Expr, error) {
+	if !beginsExpr(c.peek()) {
+		return nil, wantFirst("a value", c.peek())
+	}
+	return c.binary(1)
+}
+
+// finish joins lists of mistakes into one that is sorted and capped.
+func finish(src *source.Source, lists ...*mistakes) diag.List {
+	var all diag.List
+	more := false
+	for _, m := range lists {
+		all = append(all, m.list...)
+		more = more || m.more
+	}
+	all = all.Sort()
+	if len(all) > maxErrors {
+		all, more = all[:maxErrors], true
+	}
+	if more {
+		last := &mistakes{src: src}
+		last.add(tooManyErrors(source.Pos(len(src.Text()))))
+		all = append(all, last.list...)
+	}
+	return all
+}
+
+// parser holds what the statements of one text share.
+type parser struct {
+	src     *source.Source
+	errs    *mistakes
+	invalid []source.Span // of the invalid tokens
+}
+
+// maxWords limits a statement, below what participle repeats (MaxIterations);
+// maxRepairs is how often a statement is parsed again.
+const (
+	maxWords   = 900_000
+	maxRepairs = 8
+)
+
+// statement parses one piece.
+func (p *parser) statement(pc piece) Item {
+	words := pc.words
+	whole := Node{position(&words[0], words[0].start), position(&words[len(words)-1], words[len(words)-1].end)}
+	if len(words) > maxWords {
+		p.errs.add(statementTooLong(words[maxWords].span()))
+		return &Bad{whole}
+	}
+	if p.errs.full() {
+		// Nothing more is told, but well-formed statements stay in the tree.
+		return p.silent(words, whole)
+	}
+	for range maxRepairs {
+		st, err := statementParser.ParseFromLexer(upgrade(words))
+		if err == nil {
+			p.fieldMistakes(st.Item)
+			p.checkItem(st.Item)
+			return st.Item
+		}
+		from, to := p.report(pc.head, words, err)
+		if to <= from {
+			break
+		}
+		for i := from; i < to; i++ {
+			words[i].kind = TokenInvalid
+		}
+	}
+	p.block(words)
+	return &Bad{whole}
+}
+
+func position(w *word, at source.Pos) Position {
+	return Position{Offset: int(at), Line: int(w.line)}
+}
+
+// silent parses a piece whose mistakes are not told.
+func (p *parser) silent(words []word, whole Node) Item {
+	p.errs.more = true
+	st, err := statementParser.ParseFromLexer(upgrade(words))
+	if err != nil {
+		return &Bad{whole}
+	}
+	return st.Item
+}
+
+// report tells what is wrong with a statement that participle refused, and
+// returns the words to pass over.
+func (p *parser) report(head string, words []word, err error) (from, to int) {
+	if m, ok := err.(*mistake); ok {
+		p.add(m)
+		// The words of the mistake, or those behind it if it is that they are
+		// missing.
+		i := sort.Search(len(words), func(i int) bool { return words[i].start >= m.d.Span.Start })
+		e := explainer{outline: outlineOf(head, words), i: i}
+		return e.clause()
+	}
+	perr, ok := err.(participle.Error)
+	if !ok {
+		panic("internal error: participle: " + err.Error())
+	}
+	at := source.Pos(perr.Position().Offset)
+	i := sort.Search(len(words), func(i int) bool { return words[i].start >= at })
+	for i < len(words) && words[i].kind == TokenInvalid {
+		i++
+	}
+	m, from, to := explain(head, words, i)
+	p.add(m)
+	return from, to
+}
+
+// add tells m, unless it only follows from a bad token.
+func (p *parser) add(m *mistake) {
+	if m.gap.Valid() && m.gap.Len() > 0 {
+		i := sort.Search(len(p.invalid), func(i int) bool { return p.invalid[i].Start >= m.gap.Start })
+		if i < len(p.invalid) && m.gap.Contains(p.invalid[i]) {
+			return
+		}
+	}
+	p.errs.add(m)
+}
+
+// block tells the mistakes within the braces of a statement that could not be
+// parsed.
+func (p *parser) block(words []word) {
+	o := outlineOf("", words)
+	for _, c := range o.clauses {
+		if c.name != "{" {
+			continue
+		}
+		e := explainer{outline: o, i: c.at}
+		f, err := fieldsParser.ParseFromLexer(upgrade(words[c.at:e.skipBraces()]))
+		if err == nil {
+			p.mistakesOf(f)
+		}
+	}
+}
+
+// fieldMistakes tells the mistakes that the fields of an item keep.
+func (p *parser) fieldMistakes(item Item) {
+	switch n := item.(type) {
+	case *Event:
+		p.mistakesOf(n.Fields)
+	case *Hist:
+		p.mistakesOf(n.Values)
+	case *Trace:
+		p.mistakesOf(n.Fields)
+	}
+}
+
+func (p *parser) mistakesOf(f *Fields) {
+	if f == nil {
+		return
+	}
+	for _, field := range f.List {
+		if field.mistake != nil {
+			p.add(field.mistake)
+			field.mistake = nil
+		}
+	}
+}

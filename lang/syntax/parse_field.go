@@ -1,0 +1,147 @@
+package syntax
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Parse parses one field; participle calls it. It fails for no text but the
+// end of the braces: a mistake is kept in the field, and the rest of the field
+// passed over, so that the next is parsed.
+//
+//	field = name ( ":" type [ "=" expr ] | "=" expr | "." ( anyname | CTX ) | ) | CTX [ ":" type ]
+func (f *Field) Parse(lex *lexer.PeekingLexer) error {
+	c := &cursor{lex: lex}
+	start := *c.peek()
+	if start.EOF() || c.is("}") {
+		return participle.NextMatch
+	}
+	err := c.field(f)
+	if err == nil && !c.endsField() {
+		err = c.trailing(f)
+	}
+	if err != nil {
+		f.mistake = asMistake(err)
+		c.skipField()
+		if f.Name == nil && f.Value == nil || f.Name != nil && f.Value == nil && f.hasValue {
+			end := Position(c.lex.RawPeek().Pos)
+			f.Value = &BadExpr{Node{end, end}}
+		}
+	}
+	f.Node = c.from(start.Pos)
+	return nil
+}
+
+// field parses into f until the field is whole or wrong.
+func (c *cursor) field(f *Field) error {
+	t := *c.peek()
+	switch TokenKind(t.Type) {
+	case TokenContext:
+		x, err := c.context()
+		if err != nil {
+			return err
+		}
+		f.Value = x
+		if c.accept(":") {
+			f.Type, err = c.mustType()
+		}
+		return err
+	case TokenIdent:
+	default:
+		return c.wantField()
+	}
+	name := c.ident()
+	if c.is(".") {
+		x, err := c.selector(name)
+		if err != nil {
+			return err
+		}
+		f.Value = x
+		return nil
+	}
+	f.Name = name
+	if c.accept(":") {
+		if c.is("=") {
+			return colonEquals(spanOf(c.prev()))
+		}
+		var err error
+		if f.Type, err = c.mustType(); err != nil {
+			return err
+		}
+	}
+	if !c.accept("=") {
+		return nil
+	}
+	f.hasValue = true
+	x, err := c.operand(1)
+	if err != nil {
+		return err
+	}
+	f.Value = x
+	return c.afterExpr()
+}
+
+// endsField reports whether the next token separates or ends fields.
+func (c *cursor) endsField() bool {
+	t := c.peek()
+	return t.EOF() || t.Type == typeNewline || c.is(",") || c.is("}")
+}
+
+// skipField passes over the rest of a wrong field, brackets whole.
+func (c *cursor) skipField() {
+	depth := 0
+	for {
+		t := c.peek()
+		if t.EOF() || t.Type == typeNewline && depth == 0 {
+			return
+		}
+		if t.Type == lexer.TokenType(TokenOp) {
+			switch t.Value {
+			case "(", "[", "{":
+				depth++
+			case ")", "]":
+				depth = max(depth-1, 0)
+			case "}":
+				if depth == 0 {
+					return
+				}
+				depth--
+			case ",":
+				if depth == 0 {
+					return
+				}
+			}
+		}
+		c.lex.Next()
+	}
+}
+
+func (c *cursor) wantField() error {
+	t := c.peek()
+	switch {
+	case c.is("{"):
+		return nestedBraces(spanOf(t))
+	case t.Type == lexer.TokenType(TokenOp) && goesOn(&word{kind: TokenOp, text: t.Value}) && level(t) > 0:
+		return lineBeginsWithOperator(spanOf(t), t.Value)
+	}
+	return c.want("a field")
+}
+
+// trailing returns what is wrong with the token after a whole field.
+func (c *cursor) trailing(f *Field) error {
+	t := c.peek()
+	switch {
+	case f.Name == nil && f.Value != nil && f.Type == nil && (c.is("=") || c.is(":")):
+		return fieldWantsName(f.Value.Span(), t.Value)
+	case f.Value == nil || f.Name == nil:
+		if c.is(".") || c.is("->") || c.is("[") || c.is("(") || level(t) > 0 {
+			return fieldWithoutName(spanOf(t), t.Value)
+		}
+		if f.Name != nil && f.Type == nil && isClause(f.Name.Raw) {
+			return clauseInBraces(f.Name.Span(), f.Name.Raw)
+		}
+	case c.is("="):
+		return wrongOperator(spanOf(t), "=")
+	}
+	return wantAfter("',' or a line end", c.prev(), t)
+}
