@@ -7,10 +7,10 @@ import (
 	"io/fs"
 )
 
-// config reports whether the kernel was built with an option, as y or m; known
-// is false if the target does not tell its configuration.
-func (t *Target) config(option string) (on, known bool) {
-	text := t.configText()
+// Config reports whether the kernel was built with an option ("CONFIG_KPROBES"),
+// as y or m; known is false if the target does not tell its configuration.
+func (t *Target) Config(option string) (on, known bool) {
+	text := t.ConfigText()
 	if text == nil {
 		return false, false
 	}
@@ -23,11 +23,11 @@ func (t *Target) config(option string) (on, known bool) {
 	return v == 'y' || v == 'm', true
 }
 
-// configText returns the kernel's configuration, nil if the target has none.
-// It is at /proc/config.gz if the kernel carries it, else where distributions
-// lay it.
-func (t *Target) configText() []byte {
-	for _, name := range []string{"boot/config-" + t.system.release, "usr/lib/modules/" + t.system.release + "/config"} {
+// ConfigText returns the kernel's configuration after an empty line, nil if the
+// target has none. It is where distributions lay it, or in /proc/config.gz if
+// the kernel carries it.
+func (t *Target) ConfigText() []byte {
+	for _, name := range []string{ConfigPath(t.system.release), "usr/lib/modules/" + t.system.release + "/config"} {
 		if !fs.ValidPath(name) {
 			continue
 		}
@@ -35,7 +35,7 @@ func (t *Target) configText() []byte {
 			return append([]byte("\n"), b...)
 		}
 	}
-	packed, err := t.read(pathConfig)
+	packed, err := t.read(pathConfigGz)
 	if err != nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (t *Target) follows(r rule) bool {
 		return false
 	}
 	if r.config != "" {
-		if on, known := t.config(r.config); known && !on {
+		if on, known := t.Config(r.config); known && !on {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (t *Target) follows(r rule) bool {
 
 // readmeHas reports whether tracefs' README has the text.
 func (t *Target) readmeHas(s string) bool {
-	readme, err := t.read(path.Join(t.root, fileReadme))
+	readme, err := t.read(path.Join(t.root, FileReadme))
 	return err == nil && bytes.Contains(readme, []byte(s))
 }
 

@@ -1,17 +1,23 @@
 package target
 
-// The files of a machine that a target is made of, besides tracefs, by their
-// paths from the root. They are exported as far as the saving side needs them.
+// The files that a target is made of, by their paths from the machine's root.
 const (
-	pathRelease   = "proc/sys/kernel/osrelease"
-	pathArch      = "proc/sys/kernel/arch"
-	pathVersion   = "proc/version"
-	pathConfig    = "proc/config.gz"
-	pathKallsyms  = "proc/kallsyms"
-	pathBTF       = "sys/kernel/btf/vmlinux"
-	pathBlacklist = "sys/kernel/debug/kprobes/blacklist"
-	pathLockdown  = "sys/kernel/security/lockdown"
-	// In tracefs.
-	fileFunctions = "available_filter_functions"
-	fileReadme    = "README"
+	PathRelease   = "proc/sys/kernel/osrelease"
+	PathArch      = "proc/sys/kernel/arch" // since v6.1
+	PathVersion   = "proc/version"
+	PathKallsyms  = "proc/kallsyms"
+	PathBTF       = "sys/kernel/btf/vmlinux"
+	PathBlacklist = "sys/kernel/debug/kprobes/blacklist"
+	PathLockdown  = "sys/kernel/security/lockdown"
+	PathTracefs   = "sys/kernel/tracing" // where a saved target has it
+	pathConfigGz  = "proc/config.gz"
+)
+
+// ConfigPath returns where a distribution lays the kernel's configuration.
+func ConfigPath(release string) string { return "boot/config-" + release }
+
+// The files of tracefs that a target reads.
+const (
+	FileFunctions = "available_filter_functions"
+	FileReadme    = "README"
 )

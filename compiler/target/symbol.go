@@ -71,7 +71,7 @@ func (t *Target) findFunction(name string) (Function, error) {
 		module, bare = "", name
 	}
 	var f Function
-	listed, err := t.scan(path.Join(t.root, fileFunctions), bare, func(line []byte) {
+	listed, err := t.scan(path.Join(t.root, FileFunctions), bare, func(line []byte) {
 		fn, mod := functionLine(line)
 		if string(fn) == bare && (!hasModule || string(mod) == module) {
 			f.Modules = append(f.Modules, string(mod))
@@ -82,7 +82,7 @@ func (t *Target) findFunction(name string) (Function, error) {
 	}
 	if len(f.Modules) > 0 {
 		f.State = SymbolProbeable
-		_, err = t.scan(pathBlacklist, bare, func(line []byte) {
+		_, err = t.scan(PathBlacklist, bare, func(line []byte) {
 			// "0xADDR-0xADDR⇥name", and the module after it
 			if i := bytes.LastIndexByte(line, '\t'); i >= 0 {
 				if fn, _ := functionLine(line[i+1:]); string(fn) == bare {
@@ -95,7 +95,7 @@ func (t *Target) findFunction(name string) (Function, error) {
 		}
 		return f, err
 	}
-	all, err := t.scan(pathKallsyms, bare, func(line []byte) {
+	all, err := t.scan(PathKallsyms, bare, func(line []byte) {
 		kind, fn, mod := kallsymsLine(line)
 		if string(fn) != bare || hasModule && string(mod) != module {
 			return
@@ -134,7 +134,7 @@ func (t *Target) NearSymbol(name string) (string, bool) {
 		name = bare
 	}
 	var near []string
-	_, err := t.scan(path.Join(t.root, fileFunctions), "", func(line []byte) {
+	_, err := t.scan(path.Join(t.root, FileFunctions), "", func(line []byte) {
 		fn, _ := functionLine(line)
 		if d := len(fn) - len(name); -3 <= d && d <= 3 {
 			near = append(near, string(fn))
@@ -150,7 +150,7 @@ func (t *Target) NearSymbol(name string) (string, bool) {
 // keep, sorted, each once.
 func (t *Target) Functions(keep func(name string) bool) ([]string, error) {
 	var names []string
-	ok, err := t.scan(path.Join(t.root, fileFunctions), "", func(line []byte) {
+	ok, err := t.scan(path.Join(t.root, FileFunctions), "", func(line []byte) {
 		fn, _ := functionLine(line)
 		if name := string(fn); keep(name) {
 			names = append(names, name)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-//go:generate go run ./internal/gensyscalls
+//go:generate go run gensyscalls.go
 
 // syscall is one system call of one architecture.
 type syscall struct {
@@ -70,7 +70,6 @@ func (t *Target) Syscalls() []string {
 var eventNames = map[string][]string{
 	"fadvise64":   {"fadvise64_64"},
 	"fstat":       {"newfstat"},
-	"fstatat":     {"newfstatat"},
 	"lstat":       {"newlstat"},
 	"mmap2":       {"mmap_pgoff"},
 	"personality": {"arm64_personality"},

@@ -87,10 +87,10 @@ func (t *Target) Arch() Arch { return t.system.arch }
 
 func (t *Target) findSystem() system {
 	var s system
-	if b, err := t.read(pathRelease); err == nil {
+	if b, err := t.read(PathRelease); err == nil {
 		s.release = strings.TrimSpace(string(b))
 	}
-	banner, _ := t.read(pathVersion) // optional: it only makes the version more exact
+	banner, _ := t.read(PathVersion) // optional: it only makes the version more exact
 	if s.release == "" {
 		// "Linux version 6.17.13+deb13-cloud-amd64 (…"
 		if rest, ok := strings.CutPrefix(string(banner), "Linux version "); ok {
@@ -167,7 +167,7 @@ var machines = map[string]Arch{
 // v6.1), then the release's last word, which Debian and Red Hat make the
 // architecture, then the machine's programs.
 func (t *Target) findArch(release string) Arch {
-	if b, err := t.read(pathArch); err == nil {
+	if b, err := t.read(PathArch); err == nil {
 		s := strings.TrimSpace(string(b))
 		if a, ok := machines[s]; ok {
 			return a

@@ -176,7 +176,7 @@ func (t *Target) EventNamed(name string) []string {
 // Nothing is read before the caller reads. The error is ErrNotFound, wrapped,
 // if the target has none.
 func (t *Target) OpenBTF() (io.ReadCloser, error) {
-	f, err := t.fsys.Open(pathBTF)
+	f, err := t.fsys.Open(PathBTF)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("kernel BTF: %w", ErrNotFound)
 	}

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // Gensyscalls writes compiler/target/zsyscalls.go: the system calls of each
 // architecture by name, out of the tables of golang.org/x/sys/unix, which are
 // themselves generated from the kernel's headers. Run it by go generate in
