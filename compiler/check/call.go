@@ -1,0 +1,183 @@
+package check
+
+import (
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// functions are the language's functions, with the least and the greatest
+// number of arguments.
+var functions = map[string]struct{ least, most int }{
+	"str": {1, 2}, "enter": {1, 1}, "bits": {3, 3}, "sys": {1, 1},
+	"path": {1, 1}, "dentry": {1, 1}, "addr": {1, 1}, "log2": {1, 1}, "bucket": {2, 2},
+	"sum": {1, 1}, "avg": {1, 1},
+}
+
+func (c *checker) call(e *syntax.Call, sc *scope) ir.Expr {
+	name := e.Func.Text()
+	f, ok := functions[name]
+	if !ok {
+		c.unknownFunction(e.Func.Span(), name)
+		return c.invalid(e.Span())
+	}
+	if n := len(e.Args); n < f.least || n > f.most {
+		c.argumentCount(e.Span(), name, f.least, f.most, n)
+		return c.invalid(e.Span())
+	}
+	switch name {
+	case "str":
+		return c.str(e, sc)
+	case "enter":
+		return c.enter(e, sc)
+	case "bits":
+		return c.bits(e, sc)
+	case "sys":
+		return c.sys(e)
+	case "log2", "bucket", "sum", "avg":
+		c.onlyInHist(e.Func.Span(), name)
+	default:
+		c.notYet(e.Func.Span(), "'"+name+"'")
+	}
+	return c.invalid(e.Span())
+}
+
+// maxString is the longest string that a probe copies (PATH_MAX;
+// kernel/trace/trace_probe.h, MAX_STRING_SIZE).
+const maxString = 4096
+
+// str checks `str(p)` and `str(p, n)`: the text behind a pointer.
+func (c *checker) str(e *syntax.Call, sc *scope) ir.Expr {
+	x := c.expr(e.Args[0], sc)
+	out := &ir.Str{At: ir.At{T: types.String{}, Sp: e.Span()}, X: x}
+	if len(e.Args) == 2 {
+		n, ok := constInt(c.expr(e.Args[1], sc))
+		if !ok || n < 1 || n > maxString {
+			c.stringLength(e.Args[1].Span())
+			return c.invalid(e.Span())
+		}
+		c.notYet(e.Args[1].Span(), "a string of limited length")
+		return c.invalid(e.Span())
+	}
+	switch t := x.Type().(type) {
+	case types.Invalid:
+		return x
+	case types.String:
+		c.alreadyString(e.Args[0].Span(), x)
+		return c.invalid(e.Span())
+	case types.Pointer:
+		if !textPointer(t) {
+			c.notText(e.Args[0].Span(), x, t)
+			return c.invalid(e.Span())
+		}
+		return out
+	case types.Int:
+		if t.Size == 8 {
+			c.addressSpace(e.Args[0].Span(), x)
+			return c.invalid(e.Span())
+		}
+	case types.Array:
+		if isChar(t.Elem) {
+			c.alreadyString(e.Args[0].Span(), x)
+			return c.invalid(e.Span())
+		}
+	}
+	c.notAPointer(e.Args[0].Span(), x, "str()")
+	return c.invalid(e.Span())
+}
+
+// textPointer reports whether text may lie behind p: chars, bytes, or what is
+// not known.
+func textPointer(p types.Pointer) bool {
+	switch t := p.Elem.(type) {
+	case types.Void:
+		return true
+	case types.Int:
+		return t.Size == 1
+	case types.String:
+		return true
+	}
+	return false
+}
+
+func isChar(t types.Type) bool {
+	i, ok := t.(types.Int)
+	return ok && i.Form == types.Char
+}
+
+// enter checks `enter(E)`: E as it was at the entry of a span.
+func (c *checker) enter(e *syntax.Call, sc *scope) ir.Expr {
+	if !sc.span() || sc.own != nil {
+		c.enterOutsideSpan(e.Func.Span())
+		return c.invalid(e.Span())
+	}
+	in := *sc
+	in.early = true
+	x := c.expr(e.Args[0], &in)
+	if types.IsInvalid(x.Type()) {
+		return x
+	}
+	bad := false
+	ir.Visit(x, func(x ir.Expr) bool {
+		if ctx, ok := x.(*ir.Context); ok && (ctx.Kind == ir.Ret || ctx.Kind == ir.Elapsed) {
+			c.notAtEntry(ctx)
+			bad = true
+		}
+		return !bad
+	})
+	if bad {
+		return c.invalid(e.Span())
+	}
+	if _, ok := x.(*ir.Const); ok {
+		return x
+	}
+	return &ir.Early{At: ir.At{T: x.Type(), Sp: e.Span()}, X: x}
+}
+
+// bits checks `bits(x, offset, width)`.
+func (c *checker) bits(e *syntax.Call, sc *scope) ir.Expr {
+	x := c.expr(e.Args[0], sc)
+	if types.IsInvalid(x.Type()) {
+		return x
+	}
+	t, ok := x.Type().(types.Int)
+	if !ok {
+		c.notANumber(x, "bits()")
+		return c.invalid(e.Span())
+	}
+	off, okOff := constInt(c.expr(e.Args[1], sc))
+	width, okWidth := constInt(c.expr(e.Args[2], sc))
+	size := int64(t.Size * 8)
+	if !okOff || off < 0 || off >= size {
+		c.bitRange(e.Args[1].Span(), "offset", 0, size-1)
+		return c.invalid(e.Span())
+	}
+	if !okWidth || width < 1 || off+width > size {
+		c.bitRange(e.Args[2].Span(), "width", 1, size-off)
+		return c.invalid(e.Span())
+	}
+	return &ir.Bits{At: ir.At{T: types.Int{Size: t.Size}, Sp: e.Span()}, X: x, Offset: int(off), Width: int(width)}
+}
+
+// sys checks `sys(X)`: the number of a system call on the target.
+func (c *checker) sys(e *syntax.Call) ir.Expr {
+	var name string
+	var sp source.Span
+	switch a := syntax.Unparen(e.Args[0]).(type) {
+	case *syntax.Ident:
+		name, sp = a.Text(), a.Span()
+	case *syntax.String:
+		name, _ = a.Value()
+		sp = a.Span()
+	default:
+		c.badSyscallName(e.Args[0].Span())
+		return c.invalid(e.Span())
+	}
+	nr, ok := c.t.Syscall(name)
+	if !ok {
+		c.unknownSyscall(sp, name)
+		return c.invalid(e.Span())
+	}
+	return intConst(int64(nr), e.Span())
+}

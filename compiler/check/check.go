@@ -1,0 +1,180 @@
+// Package check resolves a script's names and types against a target and
+// yields the typed Program.
+//
+// It reports every mistake it finds and goes on; a Program comes out only of a
+// script without errors. Nothing here knows a kernel command. Read check.go,
+// then source.go (what events are made of), scope.go (names) and expr.go
+// (types); all wording is in errors.go.
+package check
+
+import (
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+)
+
+// Options are what a caller says besides the script.
+type Options struct {
+	Set      map[string]string // params by name, as expressions of the language
+	Instance string            // used if the script does not say
+}
+
+// Check checks a parsed script against t. The Program is complete only if the
+// list has no error.
+func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, diag.List) {
+	c := &checker{
+		src:   script.Source,
+		t:     t,
+		set:   opts.Set,
+		decls: map[string]*decl{},
+		used:  map[string]source.Span{},
+
+		inline: map[string]bool{},
+		prog:   &ir.Program{Source: script.Source, Options: ir.Options{Instance: opts.Instance, Functions: "auto"}},
+	}
+	c.declare(script.Items)
+	c.options(script.Items)
+	for _, d := range c.order {
+		c.resolve(d)
+	}
+	for _, item := range script.Items {
+		switch item := item.(type) {
+		case *syntax.Trace:
+			c.trace(item)
+		case *syntax.On:
+			c.notYet(source.Span{Start: item.Span().Start, End: item.Span().Start + 2}, "'on' actions")
+		}
+	}
+	c.checkSet()
+	c.checkShadows()
+	return c.prog, c.list.Sort()
+}
+
+type checker struct {
+	src   *source.Source
+	t     *target.Target
+	set   map[string]string
+	list  diag.List
+	decls map[string]*decl
+	order []*decl
+	used  map[string]source.Span // fields that the script names, with one place each
+	prog  *ir.Program
+
+	inline map[string]bool // names given to events that the script does not name
+}
+
+// decl is a declared name: of an event, hist, param, const or import.
+type decl struct {
+	name  string // "a.b" for an event with a group
+	span  source.Span
+	item  syntax.Item
+	state state
+	event *ir.Event
+	value *ir.Const
+}
+
+type state uint8
+
+const (
+	unseen state = iota
+	open         // being resolved: seeing it again is a cycle
+	done
+)
+
+// declare enters all names, so that the order of statements does not matter.
+func (c *checker) declare(items []syntax.Item) {
+	for _, item := range items {
+		d := &decl{item: item}
+		switch item := item.(type) {
+		case *syntax.Event:
+			d.name, d.span = qname(item.Name)
+		case *syntax.Param:
+			d.name, d.span = item.Name.Text(), item.Name.Span()
+		case *syntax.Const:
+			d.name, d.span = item.Name.Text(), item.Name.Span()
+		case *syntax.Hist:
+			if item.Name != nil {
+				d.name, d.span = qname(item.Name)
+			} else {
+				d.span = item.Span()
+			}
+		case *syntax.Import:
+			d.span = item.Span()
+		default:
+			continue
+		}
+		c.order = append(c.order, d)
+		if d.name == "" {
+			continue
+		}
+		if first, taken := c.decls[d.name]; taken {
+			c.duplicateName(d.span, d.name, first.span)
+			continue
+		}
+		c.decls[d.name] = d
+	}
+}
+
+// qname returns an event's name as other statements write it.
+func qname(q *syntax.QName) (string, source.Span) {
+	if q == nil {
+		return "", source.NoSpan
+	}
+	if q.Group != nil {
+		return q.Group.Text() + "." + q.Name.Text(), q.Span()
+	}
+	return q.Name.Text(), q.Span()
+}
+
+// resolve checks what a name stands for, once.
+func (c *checker) resolve(d *decl) {
+	if d.state != unseen {
+		return
+	}
+	d.state = open
+	switch item := d.item.(type) {
+	case *syntax.Event:
+		d.event = c.event(item)
+	case *syntax.Param:
+		d.value = c.param(item)
+	case *syntax.Const:
+		d.value = c.constDecl(item)
+	case *syntax.Hist:
+		c.notYet(head(item.Span(), "hist"), "histograms")
+	case *syntax.Import:
+		c.notYet(head(item.Span(), "import"), "imports")
+	}
+	d.state = done
+}
+
+// head returns the span of the word that a statement begins with.
+func head(sp source.Span, word string) source.Span {
+	return source.Span{Start: sp.Start, End: sp.Start + source.Pos(len(word))}
+}
+
+// checkSet reports --set names that are no params.
+func (c *checker) checkSet() {
+	for _, name := range sortedKeys(c.set) {
+		d, ok := c.decls[name]
+		if ok {
+			if _, isParam := d.item.(*syntax.Param); isParam {
+				continue
+			}
+		}
+		c.unknownParam(name)
+	}
+}
+
+// checkShadows reports params and consts that are named like a field in use.
+func (c *checker) checkShadows() {
+	for _, d := range c.order {
+		switch d.item.(type) {
+		case *syntax.Param, *syntax.Const:
+			if at, ok := c.used[d.name]; ok {
+				c.shadowedName(d.span, d.name, at)
+			}
+		}
+	}
+}

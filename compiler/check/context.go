@@ -1,0 +1,128 @@
+package check
+
+import (
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// contextKinds are the values of the context by name. $reg, $stack and $arg
+// have an argument.
+var contextKinds = map[string]ir.ContextKind{
+	"tid": ir.Tid, "comm": ir.Comm, "cpu": ir.CPU, "time": ir.Time, "kstack": ir.Kstack,
+	"ret": ir.Ret, "elapsed": ir.Elapsed, "ip": ir.IP, "func": ir.Func,
+	"reg": ir.Reg, "stack": ir.StackWord, "arg": ir.Arg,
+}
+
+// contextType returns the type of a value of the context. A task's name has 16
+// bytes (TASK_COMM_LEN); a return value is a long.
+func contextType(k ir.ContextKind) types.Type {
+	switch k {
+	case ir.Tid:
+		return types.Int{Size: 4, Signed: true}
+	case ir.Comm:
+		return types.String{Cap: 16}
+	case ir.CPU:
+		return types.Int{Size: 4}
+	case ir.Time, ir.Elapsed:
+		return types.Duration{Unit: types.NS, Size: 8}
+	case ir.Kstack:
+		return types.Stack{}
+	case ir.Ret:
+		return types.Int{Size: 8, Signed: true}
+	case ir.IP, ir.Func:
+		return types.Int{Size: 8, Form: types.Ksym}
+	}
+	return types.Int{Size: 8, Form: types.Hex}
+}
+
+// context checks `$name` of the stage v; v is nil where it is not said which.
+func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Expr {
+	c := sc.c
+	kind, known := contextKinds[e.Name]
+	switch {
+	case !known:
+		c.unknownContext(e.Span(), e.Name)
+		return c.invalid(sp)
+	case sc.own != nil:
+		c.contextInHaving(e.Span(), e.Name)
+		return c.invalid(sp)
+	case v == nil:
+		c.missingStage(e.Span(), "$"+e.Name, sc.stages)
+		return c.invalid(sp)
+	case v.stage.Source == nil:
+		return c.invalid(sp)
+	}
+	x := &ir.Context{At: ir.At{T: contextType(kind), Sp: sp}, Stage: v.index, Kind: kind}
+	call, _ := v.stage.Source.(*ir.Syscall)
+	probe, _ := v.stage.Source.(*ir.Kprobe)
+	wantsArg := kind == ir.Reg || kind == ir.StackWord || kind == ir.Arg
+	switch {
+	case kind == ir.Ret && (call == nil || call.End == ir.EndEnter):
+		c.noReturnValue(e.Span(), v)
+		return c.invalid(sp)
+	case kind == ir.Elapsed && (call == nil || call.End != ir.EndBoth):
+		c.noElapsed(e.Span(), v)
+		return c.invalid(sp)
+	case kind == ir.Func:
+		c.notYet(e.Span(), "$func")
+		return c.invalid(sp)
+	case wantsArg && probe == nil || kind == ir.IP && probe == nil:
+		c.onlyInKprobe(e.Span(), e.Name)
+		return c.invalid(sp)
+	case kind == ir.IP:
+		c.notYet(e.Span(), "$ip")
+		return c.invalid(sp)
+	case wantsArg != (e.Args != nil):
+		c.contextArgument(e.Span(), e.Name, wantsArg)
+		return c.invalid(sp)
+	}
+	if wantsArg && !sc.contextArg(x, e, probe) {
+		return c.invalid(sp)
+	}
+	return x
+}
+
+// contextArg checks the argument of $reg, $stack and $arg.
+func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Kprobe) bool {
+	c := sc.c
+	if len(e.Args) != 1 {
+		c.argumentCount(e.Span(), "$"+e.Name, 1, 1, len(e.Args))
+		return false
+	}
+	if x.Kind == ir.Reg {
+		id, ok := e.Args[0].(*syntax.Ident)
+		if !ok {
+			c.wantRegister(e.Args[0].Span(), registers(c.t.Arch()))
+			return false
+		}
+		for _, r := range registers(c.t.Arch()) {
+			if r == id.Text() {
+				x.Reg = r
+				return true
+			}
+		}
+		c.unknownRegister(id.Span(), id.Text(), registers(c.t.Arch()), string(c.t.Arch()))
+		return false
+	}
+	n, ok := constInt(c.expr(e.Args[0], sc))
+	least, most := int64(0), int64(maxStackWord)
+	if x.Kind == ir.Arg {
+		least = 1
+		if probe.Offset != 0 {
+			c.argumentsInside(e.Span(), probe.Symbol)
+			return false
+		}
+	}
+	if !ok || n < least || n > most {
+		c.contextNumber(e.Args[0].Span(), e.Name, least, most)
+		return false
+	}
+	x.N = int(n)
+	return true
+}
+
+// maxStackWord is the last word of the smallest kernel stack that ep knows
+// (THREAD_SIZE of 16 KiB; kernel/trace/trace_probe.c, parse_probe_vars).
+const maxStackWord = 2047

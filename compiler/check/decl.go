@@ -1,0 +1,322 @@
+package check
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// param checks `param NAME [: type] [= E]` and takes its value from the
+// command line where that gives one.
+func (c *checker) param(p *syntax.Param) *ir.Const {
+	name := p.Name.Text()
+	value := p.Value
+	if text, ok := c.set[name]; ok {
+		set, list := c.setValue(name, text)
+		if list.HasErrors() {
+			c.badSetValue(p.Name.Span(), name, text, list)
+			return c.invalidConst(p.Name.Span())
+		}
+		// The type of the default is the type of the param.
+		return c.constValue(set, p.Type, c.defaultOf(p), p.Name.Span())
+	}
+	if value == nil {
+		c.paramWithoutValue(p.Name.Span(), name)
+		return c.invalidConst(p.Name.Span())
+	}
+	return c.constValue(c.expr(value, &scope{c: c}), p.Type, nil, value.Span())
+}
+
+// defaultOf returns the type that a param's default gives it, nil if none.
+func (c *checker) defaultOf(p *syntax.Param) types.Type {
+	if p.Type != nil || p.Value == nil {
+		return nil
+	}
+	k, ok := c.expr(p.Value, &scope{c: c}).(*ir.Const)
+	if !ok {
+		return nil
+	}
+	return k.T
+}
+
+// setValue parses and checks what --set gives. A word that is no expression is
+// text, so that `--set fn=vfs_read` needs no quotes.
+func (c *checker) setValue(name, text string) (ir.Expr, diag.List) {
+	src, err := source.New("--set "+name, text)
+	if err != nil {
+		return nil, diag.List{{Severity: diag.Error, Span: source.NoSpan, Message: err.Error()}}
+	}
+	e, list := syntax.ParseValue(src)
+	if list.HasErrors() {
+		return nil, list
+	}
+	inner := &checker{src: src, t: c.t, decls: map[string]*decl{}, used: map[string]source.Span{}}
+	if id, ok := e.(*syntax.Ident); ok {
+		if _, known := errnoOrSignal(id.Text()); !known {
+			return textConst(id.Text(), source.NoSpan), nil
+		}
+	}
+	x := inner.expr(e, &scope{c: inner})
+	if k, ok := x.(*ir.Const); ok {
+		k.Sp = source.NoSpan
+	}
+	return x, inner.list
+}
+
+func (c *checker) constDecl(k *syntax.Const) *ir.Const {
+	return c.constValue(c.expr(k.Value, &scope{c: c}), k.Type, nil, k.Value.Span())
+}
+
+// constValue checks that x is a constant and gives it the declared type.
+func (c *checker) constValue(x ir.Expr, declared syntax.TypeExpr, like types.Type, at source.Span) *ir.Const {
+	k, ok := x.(*ir.Const)
+	if !ok {
+		c.notConstant(x)
+		return c.invalidConst(at)
+	}
+	if types.IsInvalid(k.T) {
+		return k
+	}
+	if declared != nil {
+		t := c.typeOf(declared)
+		if types.IsInvalid(t) {
+			return c.invalidConst(at)
+		}
+		k.Sp = at
+		out, _ := c.convertConst(k, t, at, declared.Span()).(*ir.Const)
+		return out
+	}
+	if like != nil && !types.IsInvalid(like) && !sameKind(like, k.T) {
+		c.setType(at, like, k.T)
+		return c.invalidConst(at)
+	}
+	return k
+}
+
+// sameKind reports whether a and b are both numbers, durations, texts or truth
+// values.
+func sameKind(a, b types.Type) bool {
+	kind := func(t types.Type) int {
+		switch t.(type) {
+		case types.Int, types.Untyped:
+			return 1
+		case types.Duration:
+			return 2
+		case types.String:
+			return 3
+		case types.Bool:
+			return 4
+		}
+		return 0
+	}
+	return kind(a) == kind(b)
+}
+
+func (c *checker) invalidConst(sp source.Span) *ir.Const { return c.invalid(sp).(*ir.Const) }
+
+// constant returns the value of a param or const, nil if name is neither.
+func (c *checker) constant(id *syntax.Ident) *ir.Const {
+	d, ok := c.decls[id.Text()]
+	if !ok {
+		return nil
+	}
+	switch d.item.(type) {
+	case *syntax.Param, *syntax.Const:
+	default:
+		return nil
+	}
+	if d.state == open {
+		c.recursiveConst(id.Span(), d.name)
+		return c.invalidConst(id.Span())
+	}
+	c.resolve(d)
+	return d.value
+}
+
+// constNames lists the params and consts, for a near one.
+func (c *checker) constNames() []string {
+	var out []string
+	for _, d := range c.order {
+		switch d.item.(type) {
+		case *syntax.Param, *syntax.Const:
+			out = append(out, d.name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// optionNames are the options of the language.
+var optionNames = []string{"group", "instance", "buffer", "clock", "overwrite", "maxactive", "paused", "functions"}
+
+// options checks the option statements and fills in the defaults.
+func (c *checker) options(items []syntax.Item) {
+	o := &c.prog.Options
+	first := map[string]source.Span{}
+	for _, item := range items {
+		opt, ok := item.(*syntax.Option)
+		if !ok {
+			continue
+		}
+		name := opt.Name.Text()
+		if at, taken := first[name]; taken {
+			c.duplicateName(opt.Name.Span(), name, at)
+			continue
+		}
+		first[name] = opt.Name.Span()
+		switch name {
+		case "group":
+			if v, ok := c.optionWord(opt); ok {
+				switch {
+				case v == "synthetic":
+					c.syntheticGroup(opt.Value.Span(), "")
+				case !command.ValidGroup(v):
+					c.invalidName(opt.Value.Span(), "group", v, "a group's name is made of letters, digits, '_' and '-', and has at most 63 characters")
+				default:
+					o.Group = v
+				}
+			}
+		case "instance":
+			if v, ok := c.optionWord(opt); ok {
+				if !validInstance(v) {
+					c.invalidName(opt.Value.Span(), "instance", v, "an instance's name is a folder's: no '/', blanks or leading '.'")
+					continue
+				}
+				o.Instance = v
+			}
+		case "functions":
+			if v, ok := c.optionWord(opt); ok {
+				if v != "auto" && v != "kprobe" && v != "fprobe" {
+					c.optionValue(opt.Value.Span(), name, v, []string{"auto", "kprobe", "fprobe"})
+					continue
+				}
+				o.Functions = v
+			}
+		case "buffer", "clock", "overwrite", "maxactive", "paused":
+			c.notYet(opt.Name.Span(), "option '"+name+"'")
+		default:
+			c.unknownOption(opt.Name.Span(), name)
+		}
+	}
+	if o.Group == "" {
+		o.Group = defaultGroup(c.src.Name())
+	}
+}
+
+// optionWord returns an option's value: a name or a quoted text.
+func (c *checker) optionWord(opt *syntax.Option) (string, bool) {
+	switch v := opt.Value.(type) {
+	case *syntax.Ident:
+		return v.Text(), true
+	case *syntax.String:
+		if s, err := v.Value(); err == nil {
+			return s, true
+		}
+	}
+	at := opt.Name.Span()
+	if opt.Value != nil {
+		at = opt.Value.Span()
+	}
+	c.optionWants(at, opt.Name.Text())
+	return "", false
+}
+
+// validInstance reports whether an instance, a folder under instances/, can
+// have the name.
+func validInstance(s string) bool {
+	if s == "" || s[0] == '.' || len(s) > 255 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		ch := s[i]
+		if !(ch == '_' || ch == '-' || ch == '.' || ch >= '0' && ch <= '9' || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// defaultGroup names the group of a script's events after the script:
+// "tools/openat.ep" gives "ep_openat".
+func defaultGroup(name string) string {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = strings.TrimSuffix(name, ".ep")
+	var b strings.Builder
+	b.WriteString("ep_")
+	for i := 0; i < len(name) && b.Len() < 63; i++ {
+		ch := name[i]
+		if ch >= '0' && ch <= '9' || ch|0x20 >= 'a' && ch|0x20 <= 'z' {
+			b.WriteByte(ch)
+		} else {
+			b.WriteByte('_')
+		}
+	}
+	if g := strings.TrimRight(b.String(), "_"); g != "ep" {
+		return g
+	}
+	return "ep"
+}
+
+// template checks the form of a line, `{field}` or `{field:type}`, and returns
+// its text.
+func (c *checker) template(s *syntax.String, vars []ir.Var) string {
+	if s == nil {
+		return ""
+	}
+	text, err := s.Value()
+	if err != nil {
+		c.badNumber(s.Span(), s.Raw, err.Error())
+		return ""
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '}':
+			if i+1 < len(text) && text[i+1] == '}' {
+				i++
+				continue
+			}
+			c.strayBrace(s.Span(), "}")
+			return text
+		case '{':
+			if i+1 < len(text) && text[i+1] == '{' {
+				i++
+				continue
+			}
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				c.strayBrace(s.Span(), "{")
+				return text
+			}
+			c.placeholder(s.Span(), text[i+1:i+end], vars)
+			i += end
+		}
+	}
+	return text
+}
+
+func (c *checker) placeholder(at source.Span, text string, vars []ir.Var) {
+	name, typ, typed := strings.Cut(text, ":")
+	names := make([]string, 0, len(vars))
+	found := strings.HasPrefix(name, "$") && contextKinds[name[1:]] < ir.Kstack && contextKinds[name[1:]] >= 0
+	if found {
+		_, found = contextKinds[name[1:]]
+	}
+	for _, v := range vars {
+		names = append(names, v.Name)
+		found = found || v.Name == name
+	}
+	if !found {
+		c.unknownPlaceholder(at, name, names)
+	}
+	if typed {
+		if _, ok := types.Basic(typ); !ok {
+			c.unknownType(at, typ)
+		}
+	}
+}

@@ -1,0 +1,430 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// This file words what is wrong with names, sources and declarations;
+// errors_types.go has the wording about values.
+
+func (c *checker) add(sev diag.Severity, code diag.Code, sp source.Span, message string, notes ...diag.Note) {
+	c.list = append(c.list, diag.Diagnostic{Severity: sev, Code: code, Source: c.src, Span: sp, Message: message, Notes: notes})
+}
+
+func (c *checker) err(code diag.Code, sp source.Span, message string, notes ...diag.Note) {
+	c.add(diag.Error, code, sp, message, notes...)
+}
+
+// fix adds an edit to the last Diagnostic: its span becomes text.
+func (c *checker) fix(text string) {
+	d := &c.list[len(c.list)-1]
+	d.Fixes = append(d.Fixes, diag.Fix{Span: d.Span, Text: text})
+}
+
+// todo is a note that says what to do.
+func todo(format string, args ...any) diag.Note {
+	return diag.Note{Span: source.NoSpan, Message: fmt.Sprintf(format, args...)}
+}
+
+// place is a note about another place of the script.
+func place(sp source.Span, format string, args ...any) diag.Note {
+	return diag.Note{Span: sp, Message: fmt.Sprintf(format, args...)}
+}
+
+// unknown reports a name that is none of candidates, with the near one.
+func (c *checker) unknown(code diag.Code, sp source.Span, name, message string, candidates []string, notes ...diag.Note) {
+	if near, ok := diag.Near(name, candidates); ok {
+		notes = append([]diag.Note{todo("did you mean '%s'?", near)}, notes...)
+		c.err(code, sp, message, notes...)
+		c.fix(near)
+		return
+	}
+	c.err(code, sp, message, notes...)
+}
+
+// some lists up to n names.
+func some(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *checker) notYet(sp source.Span, what string) {
+	c.err(diag.NotYet, sp, what+" cannot be compiled yet", todo("the language has this; this version of ep does not lower it"))
+}
+
+func (c *checker) duplicateName(sp source.Span, name string, first source.Span) {
+	c.err(diag.DuplicateName, sp, fmt.Sprintf("'%s' is declared twice", name), place(first, "'%s' is declared here", name))
+}
+
+func (c *checker) duplicateField(sp source.Span, name string, first source.Span) {
+	c.err(diag.DuplicateName, sp, fmt.Sprintf("the event has two fields '%s'", name),
+		place(first, "the first is here"), todo("give one of them another name: 'name = value'"))
+}
+
+func (c *checker) shadowedName(sp source.Span, name string, at source.Span) {
+	c.err(diag.ShadowedName, sp, fmt.Sprintf("'%s' is also a field that the script uses", name),
+		place(at, "here it is the field"), todo("rename the param or const"))
+}
+
+func (c *checker) invalidName(sp source.Span, what, name, why string) {
+	c.err(diag.InvalidName, sp, fmt.Sprintf("the kernel takes no %s called '%s'", what, name), todo("%s", why))
+}
+
+func (c *checker) syntheticGroup(sp source.Span, name string) {
+	note := todo("leave the group out")
+	if name != "" {
+		note = todo("write 'event %s': the kernel puts an event into 'synthetic' where it has to", name)
+	}
+	c.err(diag.SyntheticGroup, sp, "the group 'synthetic' is the kernel's own", note)
+}
+
+func (c *checker) eventExists(sp source.Span, group, name string) {
+	c.err(diag.EventExists, sp, fmt.Sprintf("the target has an event '%s.%s' already", group, name),
+		todo("choose another name; without a group the event gets the script's own, '%s'", c.groupHint()))
+}
+
+func (c *checker) groupHint() string {
+	if g := c.prog.Options.Group; g != "" {
+		return g
+	}
+	return defaultGroup(c.src.Name())
+}
+
+func (c *checker) recursiveEvent(sp source.Span, name string) {
+	c.err(diag.Recursive, sp, fmt.Sprintf("event '%s' is made from itself", name),
+		todo("an event derives from events that exist before it"))
+}
+
+func (c *checker) recursiveConst(sp source.Span, name string) {
+	c.err(diag.Recursive, sp, fmt.Sprintf("the value of '%s' depends on itself", name), todo("give it a value of its own"))
+}
+
+func (c *checker) notAnEvent(sp source.Span, name string, at source.Span) {
+	c.err(diag.UnknownEvent, sp, fmt.Sprintf("'%s' is no event", name), place(at, "it is declared here"))
+}
+
+// unknownEventName reports a source of one name that is no event of the script.
+func (c *checker) unknownEventName(sp source.Span, name string) {
+	if systems := c.t.EventNamed(name); len(systems) > 0 {
+		full := systems[0] + "." + name
+		c.err(diag.UnknownEvent, sp, fmt.Sprintf("the script has no event '%s'", name),
+			todo("the target's event is written '%s'", full))
+		c.fix(full)
+		return
+	}
+	c.unknown(diag.UnknownEvent, sp, name, fmt.Sprintf("the script has no event '%s'", name), c.eventNames(),
+		todo("an event of the target is written with its group: 'sched.sched_switch'"))
+}
+
+// eventNames lists the script's events.
+func (c *checker) eventNames() []string {
+	var out []string
+	for _, d := range c.order {
+		if _, ok := d.item.(*syntax.Event); ok {
+			out = append(out, d.name)
+		}
+	}
+	return out
+}
+
+// unknownEvent reports `group.name` that the target has not: a near name in
+// the group, the same name in another, or a near group.
+func (c *checker) unknownEvent(q *syntax.QName, group, name string) {
+	message := fmt.Sprintf("target '%s' has no event '%s.%s'", c.t.Name(), group, name)
+	if events, err := c.t.Events(group); err == nil && len(events) > 0 {
+		if systems := c.t.EventNamed(name); len(systems) > 0 {
+			c.err(diag.UnknownEvent, q.Span(), message, todo("did you mean '%s.%s'?", systems[0], name))
+			c.fix(systems[0] + "." + name)
+			return
+		}
+		notes := []diag.Note{}
+		if group == "syscalls" {
+			notes = append(notes, todo("'syscall %s' works where the kernel has no such event", strings.TrimPrefix(strings.TrimPrefix(name, "sys_enter_"), "sys_exit_")))
+		}
+		c.unknown(diag.UnknownEvent, q.Name.Span(), name, message, events, notes...)
+		return
+	}
+	for _, d := range c.eventNames() {
+		if d == name {
+			c.err(diag.UnknownEvent, q.Span(), message, todo("the script's event is written '%s'", name))
+			c.fix(name)
+			return
+		}
+	}
+	systems, _ := c.t.Systems()
+	if near, ok := diag.Near(group, systems); ok {
+		c.err(diag.UnknownEvent, q.Group.Span(), message, todo("did you mean '%s'?", near))
+		c.fix(near)
+		return
+	}
+	c.err(diag.UnknownEvent, q.Span(), message,
+		todo("the target has no group '%s'; a module that is not loaded, or a kernel option, may bring it", group))
+}
+
+func (c *checker) unreadableEvent(sp source.Span, group, name string, err error) {
+	c.err(diag.UnreadableEvent, sp, fmt.Sprintf("cannot read the format of '%s.%s': %v", group, name, err),
+		todo("run as root, or compile against a saved target"))
+}
+
+func (c *checker) badSyscallName(sp source.Span) {
+	c.err(diag.UnknownSyscall, sp, "want the name of a system call", todo("write 'syscall openat'"))
+}
+
+func (c *checker) unknownSyscall(sp source.Span, name string) {
+	var notes []diag.Note
+	if bare, ok := strings.CutPrefix(name, "sys_"); ok {
+		if _, ok := c.t.Syscall(bare); ok {
+			notes = append(notes, todo("write '%s'", bare))
+		}
+	}
+	c.unknown(diag.UnknownSyscall, sp, name, fmt.Sprintf("%s has no system call '%s'", c.t.Arch(), name), c.t.Syscalls(), notes...)
+}
+
+func (c *checker) noSyscallEvent(sp source.Span, name string) {
+	c.err(diag.UnknownSyscall, sp, fmt.Sprintf("the target does not tell the arguments of '%s'", name),
+		todo("declare them by position: 'syscall %s(fd, buf: user *char)'", name))
+}
+
+func (c *checker) signatureAtExit(sp source.Span) {
+	c.err(diag.MisplacedValue, sp, "a system call's exit has no arguments", todo("leave '.exit' out: 'syscall X' has the arguments and '$ret'"))
+}
+
+func (c *checker) badSymbol(sp source.Span, name string) {
+	c.err(diag.UnknownSymbol, sp, fmt.Sprintf("'%s' is no kernel symbol", name), todo("a symbol is made of letters, digits, '_' and '.'"))
+}
+
+func (c *checker) unknownSymbol(sp source.Span, name string) {
+	message := fmt.Sprintf("target '%s' has no function '%s'", c.t.Name(), name)
+	if near, ok := c.t.NearSymbol(name); ok {
+		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
+		c.fix(near)
+		return
+	}
+	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: 'kprobe MODULE:%s'", name))
+}
+
+func (c *checker) notProbeable(sp source.Span, name string) {
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets nobody probe '%s'", name),
+		todo("probe a function that calls it or that it calls, or use an event of the same moment"))
+}
+
+func (c *checker) syscallWrapper(sp source.Span, name, call string) {
+	c.err(diag.SyscallWrapper, sp, fmt.Sprintf("'%s' gets the saved registers, not the arguments", name),
+		todo("write 'syscall %s.enter'", call))
+}
+
+func (c *checker) argumentsInside(sp source.Span, symbol string) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("there are no arguments in the middle of '%s'", symbol),
+		todo("leave the offset out, or read registers with $reg(…)"))
+}
+
+func (c *checker) resultOfKprobe(sp source.Span) {
+	c.err(diag.MisplacedValue, sp, "a kprobe sees no result", todo("'func F' sees a function's return"))
+}
+
+func (c *checker) wantText(sp source.Span, name string, t types.Type) {
+	c.err(diag.BadParam, sp, fmt.Sprintf("'%s' is no name of a function (got %s, want str)", name, t),
+		todo("give the param a text: 'param %s = \"vfs_read\"'", name))
+}
+
+func (c *checker) unknownParam(name string) {
+	var params []string
+	for _, d := range c.order {
+		if _, ok := d.item.(*syntax.Param); ok {
+			params = append(params, d.name)
+		}
+	}
+	c.unknown(diag.UnknownParam, source.NoSpan, name, fmt.Sprintf("the script has no param '%s' to set", name), params)
+	c.list[len(c.list)-1].Fixes = nil
+}
+
+func (c *checker) paramWithoutValue(sp source.Span, name string) {
+	c.err(diag.BadParam, sp, fmt.Sprintf("param '%s' has no value", name), todo("give it one with '--set %s=…', or a default in the script", name))
+}
+
+func (c *checker) badSetValue(sp source.Span, name, text string, list diag.List) {
+	why := "not a value"
+	for _, d := range list {
+		if d.Severity == diag.Error {
+			why = d.Message
+			break
+		}
+	}
+	c.err(diag.BadParam, sp, fmt.Sprintf("--set %s=%s: %s", name, text, why), todo("write a number, a duration such as 10ms, or a quoted text"))
+}
+
+func (c *checker) setType(sp source.Span, want, got types.Type) {
+	c.err(diag.BadParam, sp, fmt.Sprintf("--set gives a value of another kind (got %s, want %s)", kindName(got), kindName(want)),
+		todo("the default says which kind the param is"))
+}
+
+func (c *checker) unknownOption(sp source.Span, name string) {
+	c.unknown(diag.UnknownOption, sp, name, fmt.Sprintf("there is no option '%s'", name), optionNames,
+		todo("the options are %s", strings.Join(optionNames, ", ")))
+}
+
+func (c *checker) optionValue(sp source.Span, name, got string, want []string) {
+	c.unknown(diag.UnknownOption, sp, got, fmt.Sprintf("option '%s' does not take '%s'", name, got), want,
+		todo("it takes %s", strings.Join(want, ", ")))
+}
+
+func (c *checker) optionWants(sp source.Span, name string) {
+	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a name", name), todo("write 'option %s NAME'", name))
+}
+
+// unknownField reports a field that a stage's source does not have. names are
+// those of the opposite value, consts those of the script.
+func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts []string, names *types.Names) {
+	message := fmt.Sprintf("%s has no field '%s'", sourceName(v.stage.Source), name)
+	offers := v.offers()
+	candidates := append(append([]string{}, offers...), consts...)
+	if names != nil {
+		for _, n := range names.List {
+			candidates = append(candidates, n.Name)
+		}
+	}
+	if hint, ok := contextHint(name); ok {
+		c.err(diag.UnknownField, sp, message, todo("did you mean '%s'?", hint))
+		return
+	}
+	var notes []diag.Note
+	if names != nil {
+		notes = append(notes, todo("nor has the value beside it that name: %s", some(strings.Split(names.String(), ", "), 12)))
+	} else if len(offers) > 0 {
+		notes = append(notes, todo("it has %s", some(offers, 12)))
+	}
+	c.unknown(diag.UnknownField, sp, name, message, candidates, notes...)
+	if d := &c.list[len(c.list)-1]; len(d.Fixes) > 0 && names == nil {
+		d.Notes = d.Notes[:1]
+	}
+}
+
+// contextHint returns the context value that a field's name looks like.
+func contextHint(name string) (string, bool) {
+	switch name {
+	case "common_pid", "tid":
+		return "$tid", true
+	case "common_timestamp", "timestamp":
+		return "$time", true
+	case "common_cpu":
+		return "$cpu", true
+	}
+	return "", false
+}
+
+func sourceName(s ir.Source) string {
+	switch s := s.(type) {
+	case *ir.KernelEvent:
+		return fmt.Sprintf("event '%s.%s'", s.Format.System, s.Format.Name)
+	case *ir.Derived:
+		return fmt.Sprintf("event '%s'", s.Event.Name)
+	case *ir.Syscall:
+		switch s.End {
+		case ir.EndEnter:
+			return fmt.Sprintf("syscall '%s.enter'", s.Name)
+		case ir.EndExit:
+			return fmt.Sprintf("syscall '%s.exit'", s.Name)
+		}
+		return fmt.Sprintf("syscall '%s'", s.Name)
+	case *ir.Kprobe:
+		return fmt.Sprintf("kprobe '%s'", s.Symbol)
+	}
+	return "the source"
+}
+
+func (c *checker) unknownOwnField(sp source.Span, ev *ir.Event, name string, outer *scope) {
+	var offers []string
+	for _, f := range ev.Fields {
+		offers = append(offers, f.Name)
+	}
+	notes := []diag.Note{todo("'having' is about the new event's fields")}
+	if outer != nil {
+		for _, v := range outer.stages {
+			if _, ok := v.lookup(name); ok {
+				notes = append(notes, todo("add '%s' to the fields, or say it in a 'where'", name))
+				break
+			}
+		}
+	}
+	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("event '%s' has no field '%s'", ev.Name, name), append(offers, c.constNames()...), notes...)
+}
+
+func (c *checker) stageInHaving(sp source.Span, stage string) {
+	c.err(diag.UnknownField, sp, "'having' knows no stages", todo("it is about the new event's fields; say what is about '%s' in its 'where'", stage))
+}
+
+func (c *checker) contextInHaving(sp source.Span, name string) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'having' does not know '$%s'", name), todo("make it a field of the event"))
+}
+
+func (c *checker) aliasAsValue(sp source.Span, name string, v *stageView) {
+	c.err(diag.UnknownField, sp, fmt.Sprintf("'%s' is a stage, not a value", name), todo("write a field of it: '%s.%s'", name, first(v.offers())))
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return "field"
+	}
+	return names[0]
+}
+
+func (c *checker) missingStage(sp source.Span, name string, stages []*stageView) {
+	var have []string
+	for _, v := range stages {
+		if v.stage.Alias == "" {
+			continue
+		}
+		if _, ok := v.lookup(name); ok || strings.HasPrefix(name, "$") {
+			have = append(have, fmt.Sprintf("'%s.%s'", v.stage.Alias, name))
+		}
+	}
+	note := todo("name the stages with 'as' and write 'a.%s'", name)
+	if len(have) > 0 {
+		note = todo("write %s", strings.Join(have, " or "))
+	}
+	c.err(diag.MissingStage, sp, fmt.Sprintf("it is not said which stage's '%s' is meant", name), note)
+}
+
+func (c *checker) unknownStage(sp source.Span, name string, stages []*stageView) {
+	var aliases []string
+	for _, v := range stages {
+		if v.stage.Alias != "" {
+			aliases = append(aliases, v.stage.Alias)
+		}
+	}
+	note := todo("name a stage with 'as %s'", name)
+	if len(aliases) > 0 {
+		note = todo("the stages are %s", strings.Join(aliases, ", "))
+	}
+	c.unknown(diag.UnknownStage, sp, name, fmt.Sprintf("there is no stage '%s'", name), aliases, note)
+}
+
+func (c *checker) laterStage(sp source.Span, name string) {
+	c.err(diag.LaterStage, sp, fmt.Sprintf("stage '%s' has not happened yet", name), todo("say it in the 'where' of '%s', or in 'having'", name))
+}
+
+func (c *checker) unknownName(sp source.Span, name string, candidates []string) {
+	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' means nothing here", name), candidates)
+}
+
+func (c *checker) unknownContext(sp source.Span, name string) {
+	if name == "pid" {
+		c.err(diag.UnknownContext, sp, "there is no '$pid'", todo("the kernel's common_pid is the thread's number: '$tid'"))
+		c.fix("$tid")
+		return
+	}
+	var names []string
+	for _, n := range sortedKeys(contextKinds) {
+		names = append(names, "$"+n)
+	}
+	c.unknown(diag.UnknownContext, sp, "$"+name, fmt.Sprintf("there is no '$%s'", name), names, todo("there are %s", strings.Join(names, ", ")))
+}

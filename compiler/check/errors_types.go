@@ -1,0 +1,497 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// describe names a value and its type: 'comm' (str).
+func (c *checker) describe(x ir.Expr) string {
+	text := c.src.Slice(x.Span())
+	if text == "" || len(text) > 40 || strings.ContainsAny(text, "\n") {
+		return kindName(x.Type())
+	}
+	return fmt.Sprintf("'%s' (%s)", text, kindName(x.Type()))
+}
+
+// kindName names a type as a person would.
+func kindName(t types.Type) string {
+	switch t := t.(type) {
+	case types.Untyped:
+		return "number"
+	case types.String:
+		return "str"
+	case types.Duration:
+		return "duration in " + t.Unit.String()
+	}
+	return t.String()
+}
+
+func (c *checker) mismatched(sp source.Span, x, y ir.Expr) {
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("cannot compare %s with %s", c.describe(x), c.describe(y)), c.mismatchNote(x, y)...)
+}
+
+// mismatchNote says what would make the two comparable.
+func (c *checker) mismatchNote(x, y ir.Expr) []diag.Note {
+	tx, ty := x.Type(), y.Type()
+	if _, ok := tx.(types.String); ok {
+		if _, isInt := ty.(types.Untyped); isInt {
+			return []diag.Note{todo("a string is compared with a quoted text")}
+		}
+	}
+	if _, ok := ty.(types.String); ok {
+		if i, isInt := tx.(types.Int); isInt && i.Names == nil {
+			return []diag.Note{todo("a number is compared with a number; this one has no names")}
+		}
+	}
+	if px, ok := tx.(types.Pointer); ok {
+		if py, ok := ty.(types.Pointer); ok && px.User != py.User {
+			return []diag.Note{todo("one is an address of the kernel's, the other of user space")}
+		}
+	}
+	if _, ok := tx.(types.Duration); ok {
+		return []diag.Note{todo("'as ns' makes a duration of a plain number of nanoseconds")}
+	}
+	return []diag.Note{todo("both sides must be of one kind")}
+}
+
+func (c *checker) notACondition(x ir.Expr) {
+	text := c.src.Slice(x.Span())
+	note := todo("compare it with something")
+	switch x.Type().(type) {
+	case types.Int, types.Untyped, types.Pointer:
+		note = todo("write '%s != 0'", text)
+	case types.String:
+		note = todo("write '%s == \"…\"'", text)
+	}
+	c.err(diag.NotACondition, x.Span(), fmt.Sprintf("want a condition, got %s", c.describe(x)), note)
+}
+
+func (c *checker) notANumber(x ir.Expr, op string) {
+	c.err(diag.NotANumber, x.Span(), fmt.Sprintf("%s works on numbers, not on %s", op, c.describe(x)), todo("use a field that is a number"))
+}
+
+func (c *checker) notAString(x ir.Expr, op string) {
+	note := todo("compare numbers with '=='")
+	if p, ok := x.Type().(types.Pointer); ok && textPointer(p) {
+		note = todo("read the text behind the pointer: 'str(%s)'", c.src.Slice(x.Span()))
+	}
+	c.err(diag.NotAString, x.Span(), fmt.Sprintf("%s works on strings, not on %s", op, c.describe(x)), note)
+}
+
+func (c *checker) notAPointer(sp source.Span, x ir.Expr, op string) {
+	note := todo("only what is behind a pointer can be read")
+	if i, ok := x.Type().(types.Int); ok && i.Size == 8 {
+		note = todo("if it is an address, say of what: '%s as *u32' or 'as user *char'", c.src.Slice(sp))
+	}
+	c.err(diag.NotAPointer, sp, fmt.Sprintf("%s wants a pointer, got %s", op, c.describe(x)), note)
+}
+
+func (c *checker) notText(sp source.Span, x ir.Expr, t types.Pointer) {
+	note := todo("str() reads characters; if there are some, say so: '%s as %s'", c.src.Slice(sp), types.Pointer{Elem: types.Int{Size: 1, Form: types.Char}, User: t.User})
+	if _, ok := t.Elem.(types.Pointer); ok {
+		note = todo("it points to pointers: 'str(%s[0])' reads the first text", c.src.Slice(sp))
+	}
+	c.err(diag.NotTextPointer, sp, fmt.Sprintf("str() wants a pointer to text, got %s", c.describe(x)), note)
+}
+
+func (c *checker) alreadyString(sp source.Span, x ir.Expr) {
+	c.err(diag.NotAPointer, sp, fmt.Sprintf("%s is a string already", c.describe(x)), todo("write '%s' without str()", c.src.Slice(sp)))
+}
+
+func (c *checker) addressSpace(sp source.Span, x ir.Expr) {
+	text := c.src.Slice(sp)
+	c.err(diag.AddressSpace, sp, fmt.Sprintf("%s is a number; whose memory it is an address of is not known", c.describe(x)),
+		todo("write 'str(%s as user *char)' for user space, 'str(%s as *char)' for the kernel", text, text))
+}
+
+func (c *checker) mixedAddressSpace(sp source.Span, x ir.Expr, to types.Pointer) {
+	c.err(diag.AddressSpace, sp, fmt.Sprintf("%s cannot become %s: one is user space's, the other the kernel's", c.describe(x), to),
+		todo("keep the address space; only a plain number can be given one"))
+}
+
+func (c *checker) stringOfPointer(sp source.Span, x ir.Expr) {
+	text := c.src.Slice(x.Span())
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("%s is an address, not a text", c.describe(x)), todo("read the text: 'str(%s)'", text))
+}
+
+func (c *checker) strWanted(sp source.Span, x ir.Expr) {
+	c.err(diag.BadConversion, sp, fmt.Sprintf("%s is an address, not a text", c.describe(x)), todo("read the text: 'str(%s)'", c.src.Slice(x.Span())))
+}
+
+func (c *checker) unknownPointee(sp source.Span, x ir.Expr) {
+	c.err(diag.UnknownPointee, sp, fmt.Sprintf("what %s points to has no known size", c.describe(x)),
+		todo("say what is there: '(%s as *u32)'", c.src.Slice(x.Span())))
+}
+
+func (c *checker) notAnArray(x ir.Expr) {
+	c.err(diag.NotAnArray, x.Span(), fmt.Sprintf("%s has no elements", c.describe(x)), todo("an index wants an array or a pointer"))
+}
+
+func (c *checker) indexNotConstant(i ir.Expr) {
+	c.err(diag.NotConstant, i.Span(), "an index must be a whole constant", todo("a probe reads at fixed offsets"))
+}
+
+func (c *checker) indexOutOfRange(sp source.Span, n int64, x ir.Expr, t types.Array) {
+	if t.Len == 0 {
+		c.err(diag.IndexOutOfRange, sp, fmt.Sprintf("no object is so large that it has an element %d", n), todo("write a smaller index"))
+		return
+	}
+	c.err(diag.IndexOutOfRange, sp, fmt.Sprintf("'%s' has no element %d", c.src.Slice(x.Span()), n), todo("its %d elements are 0 to %d", t.Len, t.Len-1))
+}
+
+func (c *checker) noMember(e *syntax.Selector, x ir.Expr) {
+	op := "."
+	if e.Arrow {
+		op = "->"
+	}
+	c.err(diag.NotAPointer, e.Span(), fmt.Sprintf("%s has no members", c.describe(x)), todo("'%s' wants a struct, or a pointer to one", op))
+}
+
+func (c *checker) notConstant(x ir.Expr) {
+	if types.IsInvalid(x.Type()) {
+		return
+	}
+	c.err(diag.NotConstant, x.Span(), fmt.Sprintf("want a constant, got %s", c.describe(x)), todo("a constant is a literal, a param, a const, or a name of the value"))
+}
+
+func (c *checker) patternNotConstant(x ir.Expr) {
+	c.err(diag.NotConstant, x.Span(), "a pattern must be a quoted text", todo("write '~ \"ba*\"'"))
+}
+
+func (c *checker) outOfRange(k *ir.Const, x ir.Expr) {
+	least, greatest := types.Bounds(x.Type())
+	note := todo("it is %d to %d", least, greatest)
+	if n, ok := constInt(k); ok && n < 0 && least == 0 {
+		note = todo("it is never below 0")
+	}
+	what := c.describe(x)
+	if x.Span() == k.Span() {
+		what = x.Type().String()
+	}
+	c.err(diag.ConstantOutOfRange, k.Sp, fmt.Sprintf("%s can never be %s", what, k.Value.ExactString()), note)
+}
+
+func (c *checker) numberForDuration(k *ir.Const, x ir.Expr) {
+	text := c.src.Slice(k.Sp)
+	c.err(diag.MissingUnit, k.Sp, fmt.Sprintf("%s is held against a number without a unit", c.describe(x)), todo("write '%sns', '%sus', '%sms' or '%ss'", text, text, text, text))
+}
+
+func (c *checker) durationAndNumber(sp source.Span, x, y ir.Expr) {
+	c.err(diag.MissingUnit, sp, fmt.Sprintf("cannot add %s and %s", c.describe(x), c.describe(y)), todo("give the number a unit: '10us'"))
+}
+
+func (c *checker) unknownValueName(sp source.Span, name string, x ir.Expr, names *types.Names) {
+	list := strings.Split(names.String(), ", ")
+	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("%s has no value called '%s'", c.describe(x), name), list, todo("its values are %s", some(list, 12)))
+	c.list[len(c.list)-1].Fixes = nil
+}
+
+func (c *checker) arrayCompared(x ir.Expr, t types.Array) {
+	c.err(diag.MismatchedTypes, x.Span(), fmt.Sprintf("an array cannot be compared: %s", c.describe(x)), todo("compare an element: '%s[0]'", c.src.Slice(x.Span())))
+}
+
+func (c *checker) orderOfStrings(sp source.Span, op string) {
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("strings have no order: '%s'", op), todo("compare with '==', '!=' or '~'"))
+}
+
+func (c *checker) orOfValues(sp source.Span) {
+	c.err(diag.NotConstant, sp, "'|' joins constants only", todo("for 'one or the other' write '||'"))
+}
+
+func (c *checker) emptySet(sp source.Span) {
+	c.err(diag.NotConstant, sp, "a set without members holds nothing", todo("write 'in { 1, 2, 5..9 }'"))
+}
+
+// rangeInOrder reports a range whose ends are the wrong way round, or that is
+// not one of numbers.
+func (c *checker) rangeInOrder(r *syntax.Range, x ir.Expr, lo, hi *ir.Const) bool {
+	if _, text := x.Type().(types.String); text {
+		c.err(diag.MismatchedTypes, r.Span(), "strings have no ranges", todo("list them, or use '~'"))
+		return false
+	}
+	a, okA := constInt(lo)
+	b, okB := constInt(hi)
+	if okA && okB && a > b {
+		c.err(diag.ConstantOutOfRange, r.Span(), "the range is empty: its first end is the greater", todo("write '%s..%s'", c.src.Slice(hi.Sp), c.src.Slice(lo.Sp)))
+		return false
+	}
+	return true
+}
+
+func (c *checker) divisionByZero(sp source.Span) {
+	c.err(diag.DivisionByZero, sp, "division by zero", todo("divide by something else"))
+}
+
+func (c *checker) badNumber(sp source.Span, text, want string) {
+	c.err(diag.BadNumber, sp, fmt.Sprintf("'%s' does not fit: want %s", text, want))
+}
+
+// constantCondition warns of a condition that is known now.
+func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
+	v, ok := constBool(x)
+	if !ok {
+		return
+	}
+	word := "never"
+	if v {
+		word = "always"
+	}
+	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' %s holds", clause, word), todo("compare a field"))
+}
+
+func (c *checker) cannotConvert(sp source.Span, x ir.Expr, t types.Type) {
+	c.err(diag.BadConversion, sp, fmt.Sprintf("%s cannot become %s", c.describe(x), kindName(t)), todo("keep its own type, or read what you need of it"))
+}
+
+func (c *checker) narrowPointer(sp source.Span, x ir.Expr, t types.Pointer) {
+	c.err(diag.BadConversion, sp, fmt.Sprintf("%s is too narrow for an address", c.describe(x)), todo("an address has 64 bits"))
+}
+
+func (c *checker) voidValue(sp source.Span) {
+	c.err(diag.UnknownType, sp, "nothing can be of type void", todo("'*void' is a pointer to anything"))
+}
+
+func (c *checker) arrayLength(sp source.Span, text string) {
+	c.err(diag.BadArgument, sp, fmt.Sprintf("an array cannot have %s elements", text), todo("a record holds arrays of 1 to %d", command.MaxArray))
+}
+
+func (c *checker) arrayOf(sp source.Span, t types.Type) {
+	c.err(diag.NotStorable, sp, fmt.Sprintf("a record holds no arrays of %s", kindName(t)), todo("use an array of integers"))
+}
+
+func (c *checker) unknownType(sp source.Span, name string) {
+	if near, ok := nearType(name); ok {
+		c.unknownTypeNear(sp, name, near)
+		return
+	}
+	c.err(diag.UnknownType, sp, fmt.Sprintf("there is no type '%s'", name), todo("the types are %s", strings.Join(types.BasicNames(), " ")))
+}
+
+func (c *checker) unknownTypeNear(sp source.Span, name, near string) {
+	c.err(diag.UnknownType, sp, fmt.Sprintf("there is no type '%s'", name), todo("did you mean '%s'?", near))
+	c.fix(near)
+}
+
+// nearType returns the type that a name of C or of another language stands for,
+// or that it nearly is.
+func nearType(name string) (string, bool) {
+	switch name {
+	case "int", "int32", "i32", "pid_t", "int32_t":
+		return "s32", true
+	case "uint", "uint32", "uint32_t", "unsigned":
+		return "u32", true
+	case "long", "int64", "i64", "int64_t", "ssize_t":
+		return "s64", true
+	case "ulong", "uint64", "uint64_t", "size_t":
+		return "u64", true
+	case "short", "int16", "int16_t":
+		return "s16", true
+	case "uint16", "uint16_t":
+		return "u16", true
+	case "byte", "uint8", "uint8_t":
+		return "u8", true
+	case "string", "ustring":
+		return "str", true
+	case "hex":
+		return "x64", true
+	case "symbol", "sym":
+		return "ksym", true
+	}
+	if len(name) < 2 {
+		return "", false
+	}
+	return diag.Near(name, types.BasicNames())
+}
+
+func (c *checker) unknownFunction(sp source.Span, name string) {
+	if name == "string" || name == "ustring" {
+		c.err(diag.UnknownFunction, sp, fmt.Sprintf("there is no function '%s'", name), todo("did you mean 'str'?"))
+		c.fix("str")
+		return
+	}
+	names := sortedKeys(functions)
+	c.unknown(diag.UnknownFunction, sp, name, fmt.Sprintf("there is no function '%s'", name), names, todo("the functions are %s", strings.Join(names, ", ")))
+}
+
+func (c *checker) argumentCount(sp source.Span, name string, least, most, got int) {
+	want := fmt.Sprint(least)
+	if most != least {
+		want = fmt.Sprintf("%d or %d", least, most)
+	}
+	noun := "arguments"
+	if most == 1 {
+		noun = "argument"
+	}
+	c.err(diag.BadArgument, sp, fmt.Sprintf("'%s' wants %s %s, got %d", name, want, noun, got), todo("see the reference for what '%s' takes", name))
+}
+
+func (c *checker) stringLength(sp source.Span) {
+	c.err(diag.BadArgument, sp, fmt.Sprintf("a string's length must be a constant of 1 to %d", maxString), todo("leave it out to read to the end"))
+}
+
+func (c *checker) onlyInHist(sp source.Span, name string) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'%s' is for histograms only", name), todo("use it in 'hist … by' or in its values"))
+}
+
+func (c *checker) enterOutsideSpan(sp source.Span) {
+	c.err(diag.MisplacedValue, sp, "enter() is for spans: 'syscall X', 'func F'", todo("in a join, a 'let' reads at its stage"))
+}
+
+func (c *checker) notAtEntry(x *ir.Context) {
+	c.err(diag.MisplacedValue, x.Span(), fmt.Sprintf("'$%s' is not known at the entry", x.Kind), todo("take it out of enter()"))
+}
+
+func (c *checker) bitRange(sp source.Span, what string, least, most int64) {
+	c.err(diag.BadArgument, sp, fmt.Sprintf("the %s of bits() must be a constant of %d to %d here", what, least, most), todo("bits(x, offset, width) stays within x"))
+}
+
+func (c *checker) noReturnValue(sp source.Span, v *stageView) {
+	note := todo("'$ret' is a call's: 'syscall X' or 'syscall X.exit'")
+	if t, ok := v.lookup("ret"); ok {
+		note = todo("the event has a field 'ret' (%s)", t)
+	}
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("%s has no return value", sourceName(v.stage.Source)), note)
+}
+
+func (c *checker) noElapsed(sp source.Span, v *stageView) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("%s has no length of time", sourceName(v.stage.Source)),
+		todo("'$elapsed' is a span's: 'syscall X'; in a join write 'b.$time - a.$time'"))
+}
+
+func (c *checker) onlyInKprobe(sp source.Span, name string) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'$%s' is for 'kprobe' only", name), todo("events have fields; calls have arguments by name"))
+}
+
+func (c *checker) contextArgument(sp source.Span, name string, wanted bool) {
+	if wanted {
+		c.err(diag.BadArgument, sp, fmt.Sprintf("'$%s' wants an argument", name), todo("write '$%s(…)'", name))
+		return
+	}
+	c.err(diag.BadArgument, sp, fmt.Sprintf("'$%s' takes no argument", name), todo("write '$%s'", name))
+}
+
+func (c *checker) contextNumber(sp source.Span, name string, least, most int64) {
+	c.err(diag.BadArgument, sp, fmt.Sprintf("'$%s' wants a constant of %d to %d", name, least, most), todo("write '$%s(%d)'", name, least))
+}
+
+func (c *checker) wantRegister(sp source.Span, have []string) {
+	c.err(diag.BadArgument, sp, "want a register's name", todo("the registers are %s", strings.Join(have, " ")))
+}
+
+func (c *checker) unknownRegister(sp source.Span, name string, have []string, arch string) {
+	notes := []diag.Note{todo("the registers are %s", strings.Join(have, " "))}
+	if short, ok := strings.CutPrefix(name, "r"); ok && arch == "x86_64" {
+		for _, r := range have {
+			if r == short {
+				c.err(diag.BadArgument, sp, fmt.Sprintf("%s has no register '%s'", arch, name), todo("the kernel calls it '%s'", short))
+				c.fix(short)
+				return
+			}
+		}
+	}
+	c.unknown(diag.BadArgument, sp, name, fmt.Sprintf("%s has no register '%s'", arch, name), have, notes...)
+}
+
+func (c *checker) notStorable(x ir.Expr, t types.Type) {
+	c.err(diag.NotStorable, x.Span(), fmt.Sprintf("no record can hold %s", c.describe(x)), todo("leave it out, or name a part of it"))
+}
+
+func (c *checker) arrayNotStorable(x ir.Expr, t types.Array) {
+	if t.Len == 0 {
+		c.err(diag.NotStorable, x.Span(), fmt.Sprintf("%s has another length in each record and cannot be copied", c.describe(x)),
+			todo("list the fields that are wanted, without it"))
+		return
+	}
+	c.err(diag.NotStorable, x.Span(), fmt.Sprintf("an array of %d is too long for a record", t.Len), todo("a probe copies at most %d elements; name one: '%s[0]'", command.MaxArray, c.src.Slice(x.Span())))
+}
+
+func (c *checker) stringInRegister(sp source.Span) {
+	c.err(diag.BadConversion, sp, "an argument is a number or an address, not a text", todo("declare 'user *char' or '*char' and read it with str()"))
+}
+
+func (c *checker) immediateText(sp source.Span, why string) {
+	c.err(diag.NotStorable, sp, "the kernel takes no such text as a field's value: "+why, todo("print it instead: trace … print \"…\""))
+}
+
+// filterText reports a text that no filter of the kernel can hold.
+func (c *checker) filterText(sp source.Span, s string) bool {
+	if command.ValidFilterString(s) {
+		return true
+	}
+	why := "it must be shorter than 256 bytes and without control characters"
+	if strings.Contains(s, `"`) && strings.Contains(s, "'") {
+		why = "it may hold one kind of quote, not both"
+	}
+	c.err(diag.CannotFilter, sp, "no filter of the kernel can hold this text", todo("%s", why))
+	return false
+}
+
+func (c *checker) missingFields(sp source.Span) {
+	c.err(diag.MissingFields, sp, "an event of several stages must say its fields", todo("add '{ name = stage.field }'"))
+}
+
+func (c *checker) tooManyFields(sp source.Span, n int) {
+	c.err(diag.TooManyFields, sp, fmt.Sprintf("the event has %d fields; the kernel allows %d", n, command.MaxArgs), todo("split it into two events"))
+}
+
+func (c *checker) tooManyKeys(sp source.Span, n int) {
+	c.err(diag.TooManyKeys, sp, fmt.Sprintf("the join has %d keys; the kernel allows %d", n, command.MaxHistKeys), todo("leave out the keys that the others imply"))
+}
+
+func (c *checker) sizeOutOfRange(sp source.Span, text string) {
+	c.err(diag.BadSize, sp, fmt.Sprintf("a table cannot have %s entries", text), todo("it has %d to %d", minTable, maxTable))
+}
+
+func (c *checker) sizeWithoutJoin(sp source.Span) {
+	c.err(diag.BadSize, sp, "an event of one stage has no table", todo("'size' is for joins, spans and hists"))
+}
+
+func (c *checker) keyOfLater(sp source.Span) {
+	c.err(diag.BadKey, sp, "a key must tie this stage to an earlier one", todo("write 'earlier.f == this.g', or one name that both have"))
+}
+
+func (c *checker) keyForm(sp source.Span) {
+	c.err(diag.BadKey, sp, "a key is 'a.f == b.g' or one name", todo("conditions go into 'where' or 'having'"))
+}
+
+func (c *checker) keyNotThere(sp source.Span, name string, v *stageView) {
+	c.err(diag.BadKey, sp, fmt.Sprintf("%s has no field '%s' to join by", sourceName(v.stage.Source), name), todo("write 'a.f == b.g' where the names differ; it has %s", some(v.offers(), 12)))
+}
+
+func (c *checker) keysNeverMatch(sp source.Span, x, y ir.Expr, why string) {
+	c.err(diag.KeysNeverMatch, sp, fmt.Sprintf("the keys can never be equal: %s and %s", c.describe(x), c.describe(y)), todo("%s", why))
+}
+
+func (c *checker) signedKeys(sp source.Span, x, y ir.Expr) {
+	c.add(diag.Warning, diag.SignedKeys, sp, fmt.Sprintf("the keys differ in sign: %s and %s", c.describe(x), c.describe(y)),
+		todo("values below zero never match; keys are compared with 64 bits"))
+}
+
+func (c *checker) userMemoryAtEntry(sp source.Span, call string) {
+	note := todo("read it when the call returns: '%s'", call)
+	c.add(diag.Warning, diag.UserMemoryAtEntry, sp, "user memory may not be there yet when a system call begins: it then reads as \"(fault)\"", note)
+}
+
+func (c *checker) memoryGone(sp source.Span, text string) {
+	c.err(diag.MemoryGone, sp, "the caller's memory is gone when execve returns", todo("read it at the entry: 'enter(%s)'", text))
+}
+
+func (c *checker) strayBrace(sp source.Span, brace string) {
+	c.err(diag.BadPrint, sp, fmt.Sprintf("a '%s' without its partner in the form", brace), todo("write '%s%s' for a brace itself", brace, brace))
+}
+
+func (c *checker) unknownPlaceholder(sp source.Span, name string, names []string) {
+	if near, ok := diag.Near(name, names); ok {
+		c.err(diag.BadPrint, sp, fmt.Sprintf("the form names '%s', which is no field of the event", name), todo("did you mean '%s'?", near))
+		return
+	}
+	c.err(diag.BadPrint, sp, fmt.Sprintf("the form names '%s', which is no field of the event", name), todo("the fields are %s", some(names, 12)))
+}

@@ -1,0 +1,323 @@
+package check
+
+import (
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// event checks one event statement.
+func (c *checker) event(e *syntax.Event) *ir.Event {
+	ev := &ir.Event{Name: e.Name.Name.Text(), Span: e.Name.Span(), Whole: e.Span()}
+	if e.Name.Group != nil {
+		ev.Group = e.Name.Group.Text()
+	}
+	c.eventName(e.Name)
+	if e.Emit != nil {
+		c.notYet(e.Emit.Span(), "'emit'")
+	}
+	if len(e.Then) > 1 {
+		c.notYet(e.Then[1].Span(), "a join of more than two stages")
+	}
+	sc := &scope{c: c}
+	c.stage(ev, sc, e.From, nil)
+	for _, th := range e.Then {
+		c.stage(ev, sc, th.Stage, th.By)
+	}
+	if e.Size != nil {
+		ev.Size, ev.SizeAt = c.size(e.Size), e.Size.Span()
+		if len(e.Then) == 0 && !sc.span() {
+			c.sizeWithoutJoin(e.Size.Span())
+		}
+	}
+	c.fields(ev, sc, e.Fields, e.Name.Span())
+	if e.Having != nil {
+		ev.Having = c.condition(e.Having, &scope{c: c, own: ev, outer: sc})
+	}
+	c.readTimes(ev)
+	c.prog.Events = append(c.prog.Events, ev)
+	return ev
+}
+
+// eventName checks that the kernel can have an event of this name and has none.
+func (c *checker) eventName(q *syntax.QName) {
+	name := q.Name
+	if !command.ValidEventName(name.Text()) {
+		c.invalidName(name.Span(), "event", name.Text(), "an event's name is made of letters, digits and '_', begins with no digit and has at most 63 characters")
+		return
+	}
+	if q.Group == nil {
+		return
+	}
+	group := q.Group.Text()
+	switch {
+	case group == "synthetic":
+		c.syntheticGroup(q.Group.Span(), name.Text())
+	case !command.ValidGroup(group):
+		c.invalidName(q.Group.Span(), "group", group, "a group's name is made of letters, digits, '_' and '-', and has at most 63 characters")
+	case c.t.HasEvent(group, name.Text()):
+		c.eventExists(q.Span(), group, name.Text())
+	}
+}
+
+// maxTable and minTable are the bounds of a hist's entries
+// (kernel/trace/trace_events_hist.c, parse_map_size: 2^7 to 2^17).
+const minTable, maxTable = 128, 131072
+
+func (c *checker) size(n *syntax.Number) int {
+	v, unit, err := n.Value()
+	switch {
+	case err != nil || unit != "":
+		c.badNumber(n.Span(), n.Raw, "a number of entries")
+	case v < minTable || v > maxTable:
+		c.sizeOutOfRange(n.Span(), n.Raw)
+	default:
+		return int(v)
+	}
+	return 0
+}
+
+// stage checks one stage and adds it to ev and to what sc sees.
+func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.Key) {
+	st := &ir.Stage{Index: len(ev.Stages), Span: s.Span()}
+	view := &stageView{index: st.Index, stage: st}
+	ev.Stages = append(ev.Stages, st)
+	sc.stages = append(sc.stages, view)
+	if s.As != nil {
+		st.Alias = s.As.Text()
+		for _, other := range sc.stages[:st.Index] {
+			if other.stage.Alias == st.Alias {
+				c.duplicateName(s.As.Span(), st.Alias, other.aliasAt)
+			}
+		}
+		view.aliasAt = s.As.Span()
+	}
+	if len(s.Sources) > 1 {
+		c.notYet(s.Sources[1].Span(), "several sources in one event")
+	}
+	st.Source = c.source(s.Sources[0])
+	if len(s.Sources[0].Alts) > 0 {
+		st.Span = s.Sources[0].Alts[0].One.Span()
+	}
+	home := &scope{c: c, stages: sc.stages, home: view}
+	if s.Where != nil {
+		st.Where = c.condition(s.Where, home)
+		c.constantCondition("where", s.Where, st.Where)
+	}
+	for _, l := range s.Lets {
+		c.let(view, home, l)
+	}
+	for _, k := range by {
+		c.key(ev, sc, st, k)
+	}
+	if len(st.Keys) > command.MaxHistKeys {
+		c.tooManyKeys(by[command.MaxHistKeys].Span(), len(st.Keys))
+	}
+}
+
+// let checks `n = E`: a value captured when the stage happens.
+func (c *checker) let(view *stageView, home *scope, l *syntax.Let) {
+	x := c.expr(l.Value, home)
+	name := l.Name.Text()
+	if _, taken := view.lets[name]; taken {
+		c.duplicateName(l.Name.Span(), name, view.letAt[name])
+		return
+	}
+	if view.lets == nil {
+		view.lets, view.letAt = map[string]ir.Expr{}, map[string]source.Span{}
+	}
+	view.lets[name] = &ir.Early{At: ir.At{T: x.Type(), Sp: l.Value.Span()}, Stage: view.index, X: x}
+	view.letAt[name] = l.Name.Span()
+}
+
+// fields checks the fields of ev. No braces at all means all fields of the
+// single source.
+func (c *checker) fields(ev *ir.Event, sc *scope, block *syntax.Fields, at source.Span) {
+	if block == nil {
+		if len(ev.Stages) > 1 {
+			c.missingFields(at)
+			return
+		}
+		c.allFields(ev, sc)
+		return
+	}
+	first := map[string]source.Span{}
+	for _, f := range block.List {
+		field := c.field(sc, f)
+		if field == nil {
+			continue
+		}
+		if at, taken := first[field.Name]; taken {
+			c.duplicateField(field.Span, field.Name, at)
+			continue
+		}
+		first[field.Name] = field.Span
+		c.fieldName(field)
+		ev.Fields = append(ev.Fields, field)
+	}
+	if len(ev.Fields) > command.MaxArgs {
+		c.tooManyFields(ev.Fields[command.MaxArgs].Span, len(ev.Fields))
+	}
+}
+
+// allFields gives ev each named value of its source, and of a span its result.
+func (c *checker) allFields(ev *ir.Event, sc *scope) {
+	view := sc.stages[0]
+	if view.stage.Source == nil {
+		return
+	}
+	for _, v := range view.stage.Source.Vars() {
+		f := &ir.Field{Name: v.Name, Span: view.stage.Span, Type: v.Type,
+			Value: &ir.FieldRef{At: ir.At{T: v.Type, Sp: view.stage.Span}, Name: v.Name}}
+		c.fieldName(f)
+		ev.Fields = append(ev.Fields, f)
+	}
+	if s, ok := view.stage.Source.(*ir.Syscall); ok && s.End != ir.EndEnter {
+		for _, k := range []ir.ContextKind{ir.Ret, ir.Elapsed} {
+			if k == ir.Elapsed && s.End != ir.EndBoth {
+				continue
+			}
+			t := contextType(k)
+			ev.Fields = append(ev.Fields, &ir.Field{Name: k.String(), Span: view.stage.Span, Type: t,
+				Value: &ir.Context{At: ir.At{T: t, Sp: view.stage.Span}, Kind: k}})
+		}
+	}
+}
+
+// field checks one field; nil if it cannot be told what it is.
+func (c *checker) field(sc *scope, f *syntax.Field) *ir.Field {
+	out := &ir.Field{}
+	value := f.Value
+	switch {
+	case f.Name != nil:
+		out.Name, out.Span = f.Name.Text(), f.Name.Span()
+		if value == nil {
+			value = f.Name
+		}
+	case value != nil:
+		out.Name, out.Span = selfName(value), value.Span()
+	}
+	if out.Name == "" || value == nil {
+		return nil
+	}
+	x := c.expr(value, sc)
+	if f.Type != nil {
+		t := c.typeOf(f.Type)
+		if types.IsInvalid(t) {
+			return nil
+		}
+		x = c.assign(x, t, f.Name, f.Type.Span())
+	}
+	x = c.storable(x)
+	if types.IsInvalid(x.Type()) {
+		// The field exists, so that using it elsewhere is no second error.
+		return &ir.Field{Name: out.Name, Span: out.Span, Type: types.Invalid{}, Value: x}
+	}
+	out.Type, out.Value = x.Type(), x
+	return out
+}
+
+// selfName returns the name of a field that is written as its value alone.
+func selfName(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		return e.Text()
+	case *syntax.Context:
+		return e.Name
+	case *syntax.Selector:
+		return selfName(e.Sel)
+	}
+	return ""
+}
+
+// fieldName checks that the kernel takes the name and means by it what the
+// script does.
+func (c *checker) fieldName(f *ir.Field) {
+	if why := fieldNameProblem(f.Name); why != "" {
+		c.invalidName(f.Span, "field", f.Name, why)
+	}
+}
+
+// trace checks a trace statement.
+func (c *checker) trace(t *syntax.Trace) {
+	if t.Paused {
+		c.notYet(head(t.Span(), "trace"), "'paused'")
+	}
+	s := t.Stage
+	plain := s.Where == nil && len(s.Lets) == 0 && t.Fields == nil
+	if plain {
+		for _, src := range s.Sources {
+			c.traceSource(t, s, src)
+		}
+		return
+	}
+	if len(s.Sources) > 1 {
+		c.notYet(s.Sources[1].Span(), "several sources with conditions or fields")
+	}
+	c.inlineTrace(t, s)
+}
+
+// traceSource records one event as it is.
+func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Source) {
+	switch from := c.source(src).(type) {
+	case nil:
+	case *ir.Derived:
+		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Span: src.Span()}
+		c.prog.Traces = append(c.prog.Traces, tr)
+	case *ir.KernelEvent:
+		tr := &ir.Trace{Kernel: from.Format, Print: c.template(t.Print, from.Vars()), Span: src.Span()}
+		c.prog.Traces = append(c.prog.Traces, tr)
+	default:
+		one := *s
+		one.Sources = []*syntax.Source{src}
+		c.inlineTrace(t, &one)
+	}
+}
+
+// inlineTrace makes an event of its own for a trace that asks for conditions,
+// fields or a source that is no event yet.
+func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
+	ev := &ir.Event{Span: s.Span(), Whole: t.Span(), Inline: true}
+	sc := &scope{c: c}
+	c.stage(ev, sc, s, nil)
+	if ev.Stages[0].Source == nil {
+		return
+	}
+	ev.Span = ev.Stages[0].Span
+	ev.Name = c.inlineName(ev.Stages[0].Source)
+	c.fields(ev, sc, t.Fields, ev.Span)
+	c.readTimes(ev)
+	vars := (&ir.Derived{Event: ev}).Vars()
+	c.prog.Events = append(c.prog.Events, ev)
+	c.prog.Traces = append(c.prog.Traces, &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Span: ev.Span})
+}
+
+// inlineName names an event that the script does not: after its source, with a
+// number where the name is taken.
+func (c *checker) inlineName(src ir.Source) string {
+	var base string
+	switch s := src.(type) {
+	case *ir.KernelEvent:
+		base = s.Format.Name
+	case *ir.Derived:
+		base = s.Event.Name
+	case *ir.Syscall:
+		base = s.Name
+		switch s.End {
+		case ir.EndEnter:
+			base += "_enter"
+		case ir.EndExit:
+			base += "_exit"
+		}
+	case *ir.Kprobe:
+		base = eventNameFrom(s.Symbol)
+	}
+	name := uniqueName(base, func(name string) bool {
+		_, taken := c.decls[name]
+		return taken || c.inline[name]
+	})
+	c.inline[name] = true
+	return name
+}

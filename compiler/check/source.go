@@ -1,0 +1,299 @@
+package check
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// source resolves what a stage's events are; nil if that cannot be told.
+func (c *checker) source(s *syntax.Source) ir.Source {
+	if len(s.Alts) == 0 {
+		return nil
+	}
+	if len(s.Alts) > 1 {
+		c.notYet(s.Alts[1].Span(), "'else' between sources")
+	}
+	if s.Alts[0].Optional {
+		c.notYet(s.Alts[0].Span(), "optional sources")
+	}
+	one := s.Alts[0].One
+	switch one.Kind {
+	case syntax.KindName:
+		return c.namedSource(one.Name)
+	case syntax.KindSyscall:
+		return c.syscall(one)
+	case syntax.KindKprobe:
+		return c.kprobe(one)
+	default:
+		c.notYet(head(one.Span(), one.Kind.String()), "'"+one.Kind.String()+"' sources")
+		return nil
+	}
+}
+
+// namedSource resolves `name` and `a.b`: an event of the script, then one of
+// the target.
+func (c *checker) namedSource(q *syntax.QName) ir.Source {
+	name, span := qname(q)
+	if strings.ContainsAny(name, "*?[") {
+		c.notYet(span, "a glob as a source")
+		return nil
+	}
+	if d, ok := c.decls[name]; ok {
+		return c.declared(d, name, span)
+	}
+	if q.Group == nil {
+		c.unknownEventName(span, name)
+		return nil
+	}
+	return c.targetEvent(q.Group.Text(), q.Name.Text(), q)
+}
+
+// declared resolves a name of the script that is used as a source.
+func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
+	switch d.item.(type) {
+	case *syntax.Event:
+	case *syntax.Hist:
+		c.notYet(span, "a hist as a source")
+		return nil
+	default:
+		c.notAnEvent(span, name, d.span)
+		return nil
+	}
+	if d.state == open {
+		c.recursiveEvent(span, name)
+		return nil
+	}
+	c.resolve(d)
+	return &ir.Derived{Event: d.event}
+}
+
+// targetEvent resolves an event of the target.
+func (c *checker) targetEvent(group, name string, q *syntax.QName) ir.Source {
+	f, err := c.t.Format(group, name)
+	switch {
+	case err == nil:
+		return &ir.KernelEvent{Format: f}
+	case errors.Is(err, target.ErrNotFound):
+		c.unknownEvent(q, group, name)
+	default:
+		c.unreadableEvent(q.Span(), group, name, err)
+	}
+	return nil
+}
+
+// syscall resolves `syscall X`, `X.enter` and `X.exit`. Its arguments come from
+// the target's format of sys_enter_X; a target without syscall events has
+// raw_syscalls, whose arguments have no names.
+func (c *checker) syscall(one *syntax.One) ir.Source {
+	if one.Func == nil || one.Func.Name == nil {
+		c.badSyscallName(one.Span())
+		return nil
+	}
+	if one.Func.Module != nil {
+		c.badSyscallName(one.Func.Span())
+		return nil
+	}
+	name, span := one.Func.Name.Text(), one.Func.Name.Span()
+	if one.Func.Param {
+		v, ok := c.nameParam(one.Func.Name)
+		if !ok {
+			return nil
+		}
+		name = v
+	}
+	nr, ok := c.t.Syscall(name)
+	if !ok {
+		c.unknownSyscall(span, name)
+		return nil
+	}
+	s := &ir.Syscall{Name: name, Nr: nr, End: ir.EndBoth}
+	if one.End != nil {
+		s.End = ir.EndEnter
+		if one.End.Text() == "exit" {
+			s.End = ir.EndExit
+		}
+	}
+	switch {
+	case s.End == ir.EndExit && one.Sig != nil:
+		c.signatureAtExit(one.Sig.Span())
+	case s.End == ir.EndExit:
+	case one.Sig != nil:
+		s.Args = c.params(one.Sig, types.Int{Size: 8, Form: types.Hex})
+	default:
+		s.Args = c.syscallArgs(span, name)
+	}
+	return s
+}
+
+// syscallArgs returns the named arguments of a system call.
+func (c *checker) syscallArgs(span source.Span, name string) []ir.Var {
+	if f, err := c.t.Format("syscalls", "sys_enter_"+name); err == nil {
+		return formatArgs(f)
+	}
+	args, ok := argumentsOf(name)
+	if !ok {
+		c.noSyscallEvent(span, name)
+	}
+	return args
+}
+
+// kprobe resolves `kprobe SYM[+N](args…)`.
+func (c *checker) kprobe(one *syntax.One) ir.Source {
+	if one.Func == nil || one.Func.Name == nil {
+		c.notYet(one.Span(), "a kprobe at an address")
+		return nil
+	}
+	k := &ir.Kprobe{Symbol: one.Func.Name.Text(), Span: one.Func.Span()}
+	if one.Func.Param {
+		v, ok := c.nameParam(one.Func.Name)
+		if !ok {
+			return nil
+		}
+		k.Symbol = v
+	}
+	if one.Func.Module != nil {
+		k.Module = one.Func.Module.Text()
+	}
+	if one.Offset != nil {
+		v, unit, err := one.Offset.Value()
+		if err != nil || unit != "" {
+			c.badNumber(one.Offset.Span(), one.Offset.Raw, "an offset in bytes")
+			return nil
+		}
+		k.Offset = v
+	}
+	c.probeSymbol(k)
+	if one.Sig != nil {
+		if k.Offset != 0 {
+			c.argumentsInside(one.Sig.Span(), k.Symbol)
+		}
+		k.Args = c.params(one.Sig, types.Int{Size: 8, Form: types.Hex})
+		if one.Sig.Result != nil {
+			c.resultOfKprobe(one.Sig.Result.Span())
+		}
+	}
+	return k
+}
+
+// probeSymbol reports a symbol that the target has not, or will not probe. A
+// module that is not loaded may bring it.
+func (c *checker) probeSymbol(k *ir.Kprobe) {
+	if !plainSymbol(k.Symbol) {
+		c.badSymbol(k.Span, k.Symbol)
+		return
+	}
+	if rest, ok := syscallWrapper(k.Symbol); ok {
+		c.syscallWrapper(k.Span, k.Symbol, rest)
+	}
+	if k.Module != "" {
+		return
+	}
+	state, err := c.t.Symbol(k.Symbol)
+	if err != nil {
+		return // the list cannot be read: the kernel will say
+	}
+	switch state {
+	case target.SymbolAbsent:
+		c.unknownSymbol(k.Span, k.Symbol)
+	case target.SymbolFixed, target.SymbolData, target.SymbolFprobeOnly:
+		c.notProbeable(k.Span, k.Symbol)
+	}
+}
+
+// plainSymbol reports whether s can stand in a probe line.
+func plainSymbol(s string) bool {
+	for i := 0; i < len(s); i++ {
+		ch := s[i]
+		if !(ch == '_' || ch == '.' || ch == '$' || ch >= '0' && ch <= '9' && i > 0 || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// syscallWrapper reports whether a symbol is a system call's entry that gets a
+// pt_regs and not the arguments, and returns the call's name
+// (CONFIG_ARCH_HAS_SYSCALL_WRAPPER, since v4.17).
+func syscallWrapper(symbol string) (string, bool) {
+	for _, p := range []string{"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__riscv_sys_"} {
+		if rest, ok := strings.CutPrefix(symbol, p); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// params returns declared parameters by position; def is the type of those
+// that have none.
+func (c *checker) params(sig *syntax.Sig, def types.Type) []ir.Var {
+	var out []ir.Var
+	first := map[string]source.Span{}
+	for _, p := range sig.Params {
+		v := ir.Var{Type: def}
+		if name := p.Name.Text(); name != "_" {
+			v.Name = name
+			if at, taken := first[name]; taken {
+				c.duplicateName(p.Name.Span(), name, at)
+			}
+			first[name] = p.Name.Span()
+		}
+		if p.Type != nil {
+			v.Type = c.typeOf(p.Type)
+			if _, text := v.Type.(types.String); text {
+				c.stringInRegister(p.Type.Span())
+				v.Type = types.Invalid{}
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// nameParam returns the text of a param that stands for a name: `func (p)`.
+func (c *checker) nameParam(id *syntax.Ident) (string, bool) {
+	v := c.constant(id)
+	if v == nil {
+		c.unknownName(id.Span(), id.Text(), c.constNames())
+		return "", false
+	}
+	s, ok := constString(v)
+	if !ok {
+		if !types.IsInvalid(v.T) {
+			c.wantText(id.Span(), id.Text(), v.T)
+		}
+		return "", false
+	}
+	return s, true
+}
+
+// argumentsOf returns the arguments of a system call from the embedded targets,
+// for a target that has no syscall events to tell them.
+func argumentsOf(name string) ([]ir.Var, bool) {
+	for _, from := range []string{target.DefaultName, "6.17-arm64"} {
+		t, err := target.Embedded(from)
+		if err != nil {
+			continue
+		}
+		if f, err := t.Format("syscalls", "sys_enter_"+name); err == nil {
+			return formatArgs(f), true
+		}
+	}
+	return nil, false
+}
+
+// formatArgs returns the arguments in the format of sys_enter_X, in order.
+func formatArgs(f *target.Format) []ir.Var {
+	var out []ir.Var
+	for _, f := range f.Fields {
+		if f.Name != "__syscall_nr" {
+			out = append(out, ir.Var{Name: f.Name, Type: f.Type})
+		}
+	}
+	return out
+}
