@@ -89,10 +89,8 @@ func spellTerm(x HistExpr) error {
 	case HistField:
 		return spellHistField(x)
 	case HistRef:
-		if x.Event != (EventName{Span: x.Event.Span}) {
-			if err := spellAnyEvent(x.Event); err != nil {
-				return err
-			}
+		if err := spellQualifier(x.Event); err != nil {
+			return err
 		}
 		if !isVarName(x.Name) || strings.Contains(x.Name, "-") {
 			return fmt.Errorf("variable %q", x.Name)
@@ -114,11 +112,24 @@ func spellTerm(x HistExpr) error {
 	return fmt.Errorf("no such hist expression: %T", x)
 }
 
+// spellQualifier is for the event before a name, which may be none. A hyphen in
+// it would be a minus.
+func spellQualifier(n EventName) error {
+	if n.Group == "" && n.Name == "" {
+		return nil
+	}
+	if n.Group == "" || n.Name == "" || !all(n.Group+n.Name, isWord) {
+		return fmt.Errorf("event %q", n.String())
+	}
+	return nil
+}
+
 func spellHistField(x HistField) error {
-	if x.Event != (EventName{Span: x.Event.Span}) {
-		if err := spellAnyEvent(x.Event); err != nil {
-			return err
-		}
+	if err := spellQualifier(x.Event); err != nil {
+		return err
+	}
+	if x.Event.Name != "" && x.Modifier != "" {
+		return errors.New("modifier of another event's field")
 	}
 	if err := spellIdent("field", x.Name); err != nil {
 		return err

@@ -91,10 +91,11 @@ func spellFetch(f Fetch) error {
 }
 
 // spellImmString is for the text of \"…": there are no escapes, words are
-// parted before quotes are seen, and a comment sign counts in it. A quote in it
-// would do up to v7.3, which looks for the last one, but is not relied on.
+// parted before quotes are seen, a comment sign counts in it, and a colon begins
+// the type. Kernels up to v7.3 look for the last quote and so take one in the
+// text; that is not relied on.
 func spellImmString(s string) error {
-	bad := func(c byte) bool { return isBlank(c) || isControl(c) || c == '#' || c == '"' }
+	bad := func(c byte) bool { return isBlank(c) || isControl(c) || c == '#' || c == '"' || c == ':' }
 	for i := range len(s) {
 		if bad(s[i]) {
 			return fmt.Errorf("immediate string %q", s)

@@ -36,7 +36,7 @@ type (
 	}
 	// RetVal is `$retval`.
 	RetVal struct{ Span source.Span }
-	// Comm is `$comm`.
+	// Comm is the name of the current task: `$comm`, in an eprobe `$COMM`.
 	Comm struct{ Span source.Span }
 	// StackAddr is `$stack`.
 	StackAddr struct{ Span source.Span }

@@ -41,8 +41,9 @@ func printed(c Command) string {
 
 // printer builds one line.
 type printer struct {
-	b       strings.Builder
-	origins []Origin
+	b        strings.Builder
+	origins  []Origin
+	inEprobe bool // its arguments are printed
 }
 
 // open starts a part that comes from sp; close ends it. Parts nest.

@@ -14,6 +14,7 @@ package command
 // and trace_uprobe.c read them.
 
 func (p *printer) eprobe(c *Eprobe) {
+	p.inEprobe = true
 	p.text("e:")
 	p.name(c.EventName, '/')
 	p.char(' ')
@@ -140,6 +141,12 @@ func (p *printer) fetch(f Fetch) {
 	case RetVal:
 		p.part(f.Span, "$retval")
 	case Comm:
+		// In an eprobe `$comm` is the field of that name if its event has one;
+		// `$COMM` is always the task's. trace_probe.c, parse_probe_vars.
+		if p.inEprobe {
+			p.part(f.Span, "$COMM")
+			return
+		}
 		p.part(f.Span, "$comm")
 	case StackAddr:
 		p.part(f.Span, "$stack")

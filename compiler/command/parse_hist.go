@@ -1,0 +1,235 @@
+package command
+
+import (
+	"math"
+	"strings"
+)
+
+// A hist trigger, as people write it and kernels read it:
+//
+//	"hist" {":" PART} [" if " COND] [" [active]" | " [paused]"]
+//	PART := ("keys" | "key") "=" EXPR {"," EXPR}
+//	      | ("vals" | "val" | "values") "=" EXPR {"," EXPR}
+//	      | "sort" "=" NAME[".ascending" | ".descending"] {"," …}
+//	      | "size" "=" N | "name" "=" ID | "clock" "=" CLOCK
+//	      | "pause" | "continue" | "cont" | "clear" | "nohitcount" | "NOHC"
+//	      | VAR "=" EXPR {"," VAR "=" EXPR}
+//	      | HANDLER "(" … ")." ACTION "(" … [")"]
+//
+// The parts come in any order; of keys, vals, sort, size, name and clock the
+// last one counts. The kernel parts the text at each colon, whatever it is in.
+
+func parseHist(event EventName, text string, at int, remove bool) (Command, error) {
+	c := &Hist{Event: event, Remove: remove}
+	if s, ok := strings.CutSuffix(text, " [active]"); ok {
+		text = trim(s)
+	} else if s, ok := strings.CutSuffix(text, " [paused]"); ok {
+		text, c.State = trim(s), "pause"
+	}
+	if i, j := findIf(text); i >= 0 {
+		cond, err := parseCond(text[j:], at+j)
+		if err != nil {
+			return nil, err
+		}
+		c.If = cond
+		text = text[:i]
+	}
+	at += len("hist")
+	rest, ok := strings.CutPrefix(text[len("hist"):], ":")
+	if !ok {
+		return nil, errAt(at, "want ':'")
+	}
+	at++
+	for part := range strings.SplitSeq(rest, ":") {
+		if err := parseHistPart(c, trim(part), at+lead(part)); err != nil {
+			return nil, err
+		}
+		at += len(part) + 1
+	}
+	if len(c.Keys) == 0 {
+		return nil, errAt(at-1, "want 'keys='")
+	}
+	return c, nil
+}
+
+// findIf returns where the first word "if" and where what follows it begins;
+// -1 if there is none.
+func findIf(s string) (start, cond int) {
+	for i := 1; i+3 < len(s); i++ {
+		if s[i:i+2] == "if" && isBlank(s[i-1]) && isBlank(s[i+2]) {
+			return i - 1, i + 3
+		}
+	}
+	return -1, 0
+}
+
+func parseHistPart(c *Hist, s string, at int) error {
+	word, value, ok := strings.Cut(s, "=")
+	if !ok {
+		return parseHistWord(c, s, at)
+	}
+	valueAt := at + len(word) + 1
+	if value == "" {
+		return errAt(valueAt, "want something after '='")
+	}
+	var err error
+	switch word {
+	case "keys", "key":
+		c.Keys, err = parseExprs(value, valueAt)
+		return err
+	case "vals", "val", "values":
+		c.Vals, err = parseExprs(value, valueAt)
+		return err
+	case "sort":
+		return parseSort(c, value, valueAt)
+	case "size":
+		n, err := parseUint(value)
+		if err != nil || n == 0 || n > math.MaxInt32 {
+			return errAt(valueAt, "want a size")
+		}
+		c.Size = int(n)
+		return nil
+	case "name":
+		c.Name = value
+		if !isToken(value) {
+			return errAt(valueAt, "want a name")
+		}
+		return nil
+	case "clock":
+		c.Clock = value
+		if !isToken(value) {
+			return errAt(valueAt, "want a clock")
+		}
+		return nil
+	}
+	return parseVars(c, s, at)
+}
+
+func parseHistWord(c *Hist, s string, at int) error {
+	switch s {
+	case "pause", "continue", "clear":
+		c.State = s
+		return nil
+	case "cont":
+		c.State = "continue"
+		return nil
+	case "nohitcount", "NOHC":
+		c.NoHitcount = true
+		return nil
+	}
+	a, err := parseAction(s, at)
+	c.Actions = append(c.Actions, a)
+	return err
+}
+
+func parseSort(c *Hist, s string, at int) error {
+	c.Sort = nil
+	for item := range strings.SplitSeq(s, ",") {
+		k := HistSort{Name: item}
+		if name, ok := strings.CutSuffix(item, ".descending"); ok {
+			k = HistSort{Name: name, Desc: true}
+		} else if name, ok := strings.CutSuffix(item, ".ascending"); ok {
+			k.Name = name
+		}
+		k.Name = undouble(k.Name)
+		if !isIdent(k.Name) {
+			return errAt(at, "want a key or a value to sort by")
+		}
+		c.Sort = append(c.Sort, k)
+		at += len(item) + 1
+	}
+	return nil
+}
+
+func parseVars(c *Hist, s string, at int) error {
+	for item := range strings.SplitSeq(s, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		if !ok || !isVarName(name) {
+			return errAt(at, "want VARIABLE=VALUE")
+		}
+		x, err := parseExpr(value, at+len(name)+1)
+		if err != nil {
+			return err
+		}
+		c.Vars = append(c.Vars, HistVar{Name: name, Expr: x})
+		at += len(item) + 1
+	}
+	return nil
+}
+
+// parseAction reads `HANDLER(ARG).ACTION(PARAMS)`. What is not trace, save or
+// snapshot is a synthetic event, called by its name. A last parenthesis may
+// miss.
+func parseAction(s string, at int) (a HistAction, err error) {
+	handler, rest, ok := strings.Cut(s, "(")
+	a.Handler = handler
+	arg, call, ok2 := strings.Cut(rest, ").")
+	if !ok || !ok2 {
+		return a, errAt(at, "no part of a hist")
+	}
+	argAt := at + len(handler) + 1
+	switch handler {
+	case "onmatch":
+		group, name, _ := strings.Cut(arg, ".")
+		a.Match = EventName{Group: group, Name: name}
+		if spellAnyEvent(a.Match) != nil {
+			return a, errAt(argAt, "want SYSTEM.EVENT")
+		}
+	case "onmax", "onchange":
+		a.Var, ok = strings.CutPrefix(arg, "$")
+		if !ok || !isVarName(a.Var) {
+			return a, errAt(argAt, "want a variable")
+		}
+	default:
+		return a, errAt(at, "no part of a hist")
+	}
+	callAt := argAt + len(arg) + 2
+	do, params, ok := strings.Cut(call, "(")
+	if !ok || !isIdent(do) {
+		return a, errAt(callAt, "want ACTION(…)")
+	}
+	params = strings.TrimSuffix(params, ")")
+	paramsAt := callAt + len(do) + 1
+	switch a.Do = do; do {
+	case "snapshot":
+		return a, nil
+	case "save":
+	case "trace":
+		synth, more, ok := strings.Cut(params, ",")
+		a.Synth = trim(synth)
+		if !isIdent(a.Synth) {
+			return a, errAt(paramsAt, "want a synthetic event")
+		}
+		if !ok {
+			return a, nil
+		}
+		params, paramsAt = more, paramsAt+len(synth)+1
+	default:
+		a.Do, a.Synth = "trace", do
+	}
+	a.Params, err = parseParams(params, paramsAt)
+	return a, err
+}
+
+func parseParams(s string, at int) ([]HistExpr, error) {
+	if trim(s) == "" {
+		return nil, nil
+	}
+	var list []HistExpr
+	for item := range strings.SplitSeq(s, ",") {
+		text, textAt := trim(item), at+lead(item)
+		x, n, err := parseOperand(text, textAt)
+		if err == nil && n < len(text) {
+			err = errAt(textAt+n, "want ','")
+		}
+		if _, isNum := x.(HistNum); isNum {
+			err = errAt(textAt, "want a variable or a field")
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+		at += len(item) + 1
+	}
+	return list, nil
+}

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// parseKprobe reads `[MOD:]SYM[+OFF][%return]` or an address, and what follows.
+func parseKprobe(h head, at word, rest []word) (Command, error) {
+	c := &Kprobe{Return: h.kind == 'r'}
+	if h.extra.text != "" {
+		n, err := strconv.ParseUint(h.extra.text, 10, 32)
+		if err != nil || n == 0 || n > MaxActive || h.kind != 'r' {
+			return nil, errAt(h.extra.at, "want ':'")
+		}
+		c.MaxActive = int(n)
+	}
+	place, ret := strings.CutSuffix(at.text, "%return")
+	c.Return = c.Return || ret
+	if addr, err := parseUint(place); err == nil {
+		c.Offset = addr
+	} else {
+		c.Module, c.Symbol = cutModule(place)
+		if symbol, off, ok := strings.Cut(c.Symbol, "+"); ok {
+			c.Symbol = symbol
+			if c.Offset, err = parseUint(off); err != nil || c.Offset > math.MaxInt64 {
+				return nil, errAt(at.at+strings.LastIndexByte(at.text, '+')+1, "want an offset")
+			}
+		}
+		if err := first(spellModule(c.Module), spellSymbol(c.Symbol)); err != nil {
+			return nil, errAt(at.at, "want a function")
+		}
+		if c.Return && c.Offset != 0 {
+			return nil, errAt(at.at, "return of an instruction")
+		}
+	}
+	kind := byte('p')
+	if c.Return {
+		kind = 'r'
+	}
+	c.EventName = h.event("kprobes", kprobeName(kind, c))
+	var err error
+	c.Args, err = parseArgs(kind, rest)
+	return c, err
+}
+
+// kprobeName returns the name that the kernel gives: `p_SYM_OFF`, or
+// `p_0xADDR` for an address. trace_kprobe.c, trace_kprobe_create_internal.
+func kprobeName(kind byte, c *Kprobe) string {
+	if c.Symbol == "" {
+		return string(kind) + "_0x" + strconv.FormatUint(c.Offset, 16)
+	}
+	symbol := c.Symbol
+	if c.Module != "" {
+		symbol = c.Module + ":" + symbol
+	}
+	return string(kind) + "_" + placeName(symbol) + "_" + strconv.FormatUint(c.Offset, 10)
+}
+
+// placeName makes an event's name of a symbol. trace_probe.c,
+// sanitize_event_name.
+func placeName(symbol string) string {
+	return strings.NewReplacer(":", "_", ".", "_", "*", "_", "-", "_", "$", "_").Replace(symbol)
+}
+
+// parseUprobe reads `PATH:OFF[(REFCTR)][%return]` and what follows.
+func parseUprobe(h head, at word, rest []word) (Command, error) {
+	if h.extra.text != "" {
+		return nil, errAt(h.extra.at, "want ':'")
+	}
+	c := &Uprobe{Return: h.kind == 'r'}
+	colon := strings.LastIndexByte(at.text, ':')
+	c.Path = at.text[:colon]
+	if spellPath(c.Path) != nil {
+		return nil, errAt(at.at, "want an absolute path")
+	}
+	off, offAt := at.text[colon+1:], at.at+colon+1
+	off, ret := strings.CutSuffix(off, "%return")
+	c.Return = c.Return || ret
+	var err error
+	if before, ref, ok := strings.Cut(off, "("); ok {
+		off = before
+		ref, ok = strings.CutSuffix(ref, ")")
+		if c.RefCtr, err = parseUint(ref); !ok || err != nil {
+			return nil, errAt(offAt+len(before)+1, "want the offset of a reference counter")
+		}
+	}
+	if c.Offset, err = parseUint(off); err != nil {
+		return nil, errAt(offAt, "want an offset")
+	}
+	c.EventName = h.event("uprobes", uprobeName(c.Path, c.Offset))
+	if !isIdent(c.Name) {
+		return nil, errAt(at.at, "no name of an event")
+	}
+	c.Args, err = parseArgs('u', rest)
+	return c, err
+}
+
+// uprobeName returns the name that the kernel gives: `p_FILE_0xOFF`, with FILE
+// up to its first dot, hyphen or underscore. trace_uprobe.c,
+// __trace_uprobe_create.
+func uprobeName(path string, off uint64) string {
+	file := path[strings.LastIndexByte(path, '/')+1:]
+	if i := strings.IndexAny(file, ".-_"); i >= 0 {
+		file = file[:i]
+	}
+	return "p_" + file + "_0x" + strconv.FormatUint(off, 16)
+}
