@@ -1,0 +1,17 @@
+package target
+
+import "testing"
+
+func TestBasisSaysWhatDecides(t *testing.T) {
+	for f, want := range map[Feature]string{
+		Eprobes:                "README has '<attached-group>.<attached-event>'",
+		EprobeArrayAddress:     "release 6.13 or later, eprobes",
+		FprobeMaxactive:        "release 6.5 or later, before 6.14, fprobe events",
+		SyscallEvents:          "tracefs has events/syscalls/sys_enter_read/format",
+		QuirkEprobePointerByte: "release 6.13 or later, before 6.18",
+	} {
+		if got := Basis(f); got != want {
+			t.Errorf("Basis(%q) = %q, want %q", f, got, want)
+		}
+	}
+}
