@@ -1,0 +1,56 @@
+# The commands of a carrier-on. Each works on a machine that has Go and, for
+# the kernel tests, apt. docs/testing.md says more.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: build test unit kernel-test lint bench golden targets clean
+
+GO ?= go
+# For go test: `make test TESTFLAGS=-v`.
+TESTFLAGS ?=
+# The race detector needs a C compiler.
+RACE := $(shell command -v gcc clang >/dev/null 2>&1 && echo -race)
+# Kernel tests that cannot run are a failure if this is not empty.
+REQUIRE_KERNELS ?= $(CI)
+# The revision is part of the build where git can tell it.
+VCS := $(shell git status >/dev/null 2>&1 && echo true || echo false)
+
+# Packages whose tests import $(1).
+testing = $(shell $(GO) list -e -f '{{range .TestImports}}{{if eq . "$(1)"}}{{$$.ImportPath}}{{"\n"}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "$(1)"}}{{$$.ImportPath}}{{"\n"}}{{end}}{{end}}' ./... | sort -u)
+
+build: # one stripped, static binary: ./ep
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(VCS) -ldflags='-s -w' -o ep ./cmd/ep
+
+test: lint unit kernel-test # everything
+
+unit: # what needs no kernel: also the golden and the command-line tests
+	EP_KERNEL_TESTS= $(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
+
+kernel-test: # the same commands on real kernels, booted by QEMU
+	@if $(GO) run ./cmd/epvm fetch; then \
+		set -x; EP_KERNEL_TESTS=require $(GO) test -count=1 -timeout=40m $(TESTFLAGS) $(call testing,github.com/eptrace/ep/runtime/vm); \
+	elif [ -n "$(REQUIRE_KERNELS)" ] && [ "$(REQUIRE_KERNELS)" != 0 ]; then \
+		echo 'kernel tests are required and did NOT run: what is missing is said above' >&2; exit 1; \
+	else \
+		echo 'kernel tests did NOT run: what is missing is said above'; \
+	fi
+
+lint:
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt would change: $$files" >&2; exit 1; fi
+	$(GO) vet ./...
+
+bench: # speed and size
+	$(GO) test -run='^$$' -bench=. -benchmem $(TESTFLAGS) ./...
+
+golden: # write golden files, scripts of cmd/ep and the made parts of docs anew; then read the diff
+	$(GO) test -count=1 $(call testing,github.com/hexops/autogold/v2) ./cmd/ep ./docs -update
+
+targets: # make the embedded targets anew inside booted kernels
+	@for k in $$($(GO) run ./cmd/epvm list | awk '$$4 != "-" && NF == 4 { print $$1 }'); do \
+		echo "$$k"; \
+		$(GO) run ./cmd/epvm run --out compiler/target/embedded "$$k" ./cmd/ep target save --no-btf --no-symbols -o "$$k.target"; \
+	done
+
+clean:
+	rm -f ep
