@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Basis returns the fact that Has decides f by, in words: "README has
-// '<argname>'", "release 6.5 or later, before 6.14". It is the same for every
+// Basis returns the fact that Has decides f by, in words: `README has
+// "<argname>"`, `release 6.5 or later, before 6.14`. It is the same for every
 // target. A Feature that is not one of this package's panics.
 func Basis(f Feature) string {
 	for _, r := range featureRules {
@@ -31,7 +31,7 @@ func (r rule) basis() string {
 	switch {
 	case r.readme != "":
 		// Tabs and runs of blanks are the README's layout.
-		facts = append(facts, "README has '"+strings.Join(strings.Fields(r.readme), " ")+"'")
+		facts = append(facts, `README has "`+strings.Join(strings.Fields(r.readme), " ")+`"`)
 	case r.since != patch{}:
 		facts = append(facts, fmt.Sprintf("release %v or later", r.since))
 	}
@@ -45,7 +45,7 @@ func (r rule) basis() string {
 		facts = append(facts, r.config+" is not off")
 	}
 	for _, f := range r.with {
-		facts = append(facts, string(f))
+		facts = append(facts, "needs "+string(f))
 	}
 	return strings.Join(facts, ", ")
 }

@@ -4,9 +4,8 @@ import "testing"
 
 func TestBasisSaysWhatDecides(t *testing.T) {
 	for f, want := range map[Feature]string{
-		Eprobes:                "README has '<attached-group>.<attached-event>'",
-		EprobeArrayAddress:     "release 6.13 or later, eprobes",
-		FprobeMaxactive:        "release 6.5 or later, before 6.14, fprobe events",
+		Eprobes:                `README has "<attached-group>.<attached-event>"`,
+		FprobeMaxactive:        "release 6.5 or later, before 6.14, needs fprobe events",
 		SyscallEvents:          "tracefs has events/syscalls/sys_enter_read/format",
 		QuirkEprobePointerByte: "release 6.13 or later, before 6.18",
 	} {

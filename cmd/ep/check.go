@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler"
+	"github.com/eptrace/ep/lang/diag"
+)
+
+type checkCmd struct {
+	scriptFlags
+	Files []string `arg:"" name:"file" help:"The scripts; '-' is standard input."`
+	JSON  bool     `name:"json" help:"Print one JSON object on standard output instead of text."`
+}
+
+// Help implements kong.HelpProvider.
+func (*checkCmd) Help() string {
+	return `A script is checked as far as compiling it for the target goes; nothing is printed for one that is right. The exit code is 1 if a script has an error; warnings alone are 0.
+
+Examples:
+
+    ep check *.ep
+    ep check --target 6.1-x86_64 openat.ep
+    ep check --json openat.ep | jq '.diagnostics[].message'
+`
+}
+
+// Run carries out the command.
+func (c *checkCmd) Run(env *Env, g *globals) error {
+	set, err := c.params()
+	if err != nil {
+		return err
+	}
+	t, err := g.chooseTarget(c.Target)
+	if err != nil {
+		return err
+	}
+	var all diag.List
+	unread := false
+	for _, name := range c.Files {
+		text, err := readScript(env, name)
+		if err != nil {
+			fail(*env, err)
+			unread = true
+			continue
+		}
+		src, list := newSource(name, text)
+		if !list.HasErrors() {
+			_, list = compiler.Compile(src, t, compiler.Options{Set: set})
+		}
+		all = append(all, list...)
+	}
+	if c.JSON {
+		if err := diag.JSON(env.Stdout, all); err != nil {
+			return fmt.Errorf("write standard output: %w", err)
+		}
+	} else if err := g.printText(all); err != nil {
+		return err
+	}
+	if unread || all.HasErrors() {
+		return exitError{code: exitScript}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/eptrace/ep/compiler"
+	"github.com/eptrace/ep/compiler/emit"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// scriptFlags are the flags of commands that compile a script.
+type scriptFlags struct {
+	Target string   `placeholder:"TARGET" help:"The kernel to compile for: a name of 'ep target list', a file of 'ep target save', a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
+	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"Give a param of the script a value. May be repeated."`
+}
+
+// params returns the values that --set gives.
+func (f *scriptFlags) params() (map[string]string, error) {
+	set := map[string]string{}
+	for _, s := range f.Set {
+		name, value, ok := strings.Cut(s, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, usagef("--set wants NAME=VALUE, got '%s'", s)
+		}
+		if _, twice := set[name]; twice {
+			return nil, usagef("--set gives '%s' two values", name)
+		}
+		set[name] = value
+	}
+	return set, nil
+}
+
+type compileCmd struct {
+	scriptFlags
+	File     string  `arg:"" optional:"" help:"The script; '-' is standard input."`
+	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
+	As       string  `enum:"echo,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo) or the whole plan (json)."`
+	Undo     bool    `help:"Print the lines that take everything back instead."`
+	Output   string  `short:"o" placeholder:"FILE" help:"Write to FILE instead of standard output."`
+	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
+}
+
+// Help implements kong.HelpProvider.
+func (*compileCmd) Help() string {
+	return `The lines are for a POSIX shell in the root of tracefs, most often /sys/kernel/tracing. Nothing is written there by this command.
+
+Examples:
+
+    ep compile openat.ep
+    ep compile --target 6.12-arm64 --set min=1ms wakeup.ep
+    ep compile -e 'trace sched.sched_process_exec { filename, pid }'
+    ep compile --as json -o plan.json openat.ep
+    ep compile --undo openat.ep | sudo sh -c 'cd /sys/kernel/tracing && sh -e'
+`
+}
+
+// Run carries out the command.
+func (c *compileCmd) Run(env *Env, g *globals) error {
+	src, list, err := c.source(env)
+	if err != nil {
+		return err
+	}
+	set, err := c.params()
+	if err != nil {
+		return err
+	}
+	if c.Undo && c.As == "json" {
+		return usagef("--undo prints shell lines; the plan of --as json holds what undoes each write")
+	}
+	if err := g.printText(list); err != nil || list.HasErrors() {
+		return orScriptError(err)
+	}
+	t, err := g.chooseTarget(c.Target)
+	if err != nil {
+		return err
+	}
+	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: c.Instance})
+	if err := g.printText(list); err != nil || list.HasErrors() {
+		return orScriptError(err)
+	}
+	var out bytes.Buffer
+	switch {
+	case c.As == "json":
+		err = emit.JSON(&out, p)
+	case c.Undo:
+		err = emit.Undo(&out, p)
+	default:
+		err = emit.Echo(&out, p)
+	}
+	if err != nil {
+		return fmt.Errorf("print the plan: %w", err)
+	}
+	return writeOutput(env, c.Output, out.Bytes())
+}
+
+// source returns the script that the command line names.
+func (c *compileCmd) source(env *Env) (*source.Source, diag.List, error) {
+	switch {
+	case c.Expr != nil && c.File != "":
+		return nil, nil, usagef("want a file or -e, got both '%s' and -e", c.File)
+	case c.Expr != nil:
+		src, list := newSource("-e", *c.Expr)
+		return src, list, nil
+	case c.File == "":
+		return nil, nil, usagef("want a file or -e; '-' reads standard input")
+	}
+	text, err := readScript(env, c.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, list := newSource(c.File, text)
+	return src, list, nil
+}
+
+// orScriptError returns err or, if it is nil, the end of a command whose
+// script has errors that have been printed.
+func orScriptError(err error) error {
+	if err != nil {
+		return err
+	}
+	return exitError{code: exitScript}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/eptrace/ep/compiler/target"
+)
+
+// The exit codes. docs/cli.md documents them.
+const (
+	exitOK       = 0
+	exitScript   = 1  // a script has errors or cannot be read
+	exitFindings = 3  // fmt --check and -d: a script is not in the one style
+	exitMachine  = 4  // the kernel or the system refused
+	exitUsage    = 80 // the command line is wrong
+)
+
+// cli is the command line.
+type cli struct {
+	Color       string      `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
+	ShowVersion versionFlag `name:"version" help:"Print the version and exit."`
+	Compile     compileCmd  `cmd:"" help:"Print what a script compiles to."`
+	Check       checkCmd    `cmd:"" help:"Print all errors and warnings of scripts."`
+	Target      targetCmd   `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
+	Version     versionCmd  `cmd:"" help:"Print the version."`
+}
+
+// exitError ends a command with a code. A nil err says that all has been
+// printed already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitError) Unwrap() error { return e.err }
+
+// usagef returns the error of a wrong command line.
+func usagef(format string, args ...any) error {
+	return exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// run carries out one command line and returns the exit code.
+func run(args []string, env Env) int {
+	var c cli
+	done := false // help or the version has been printed
+	options := []kong.Option{
+		kong.Name("ep"),
+		kong.Description("A small typed language for Linux tracing: a script says which events to derive, ep says which tracefs commands make them."),
+		kong.Vars{"default_target": target.DefaultName},
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(int) { done = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	}
+	code := exitOK
+	if len(args) == 0 {
+		args, code = []string{"--help"}, exitUsage
+		options = append(options, kong.Writers(env.Stderr, env.Stderr))
+	}
+	k, err := kong.New(&c, options...)
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	ctx, err := k.Parse(args)
+	if done {
+		return code
+	}
+	if err != nil {
+		return fail(env, usageError(args, err))
+	}
+	return fail(env, ctx.Run(&env, &globals{env: &env, color: c.Color}))
+}
+
+// globals are the flags that all commands share.
+type globals struct {
+	env   *Env
+	color string
+}
+
+// usageError adds to a wrong command line where to read more.
+func usageError(args []string, err error) error {
+	help := "ep --help"
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil {
+		if n := p.Context.Selected(); n != nil {
+			help = n.FullPath() + " --help"
+		}
+	}
+	return usagef("%w\nRun '%s' for usage.", err, help)
+}
+
+// fail prints err, if there is anything to print, and returns its exit code.
+func fail(env Env, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitMachine
+	var e exitError
+	if errors.As(err, &e) {
+		code = e.code
+		if e.err == nil {
+			return code
+		}
+	}
+	fmt.Fprintf(env.Stderr, "ep: error: %v\n", err)
+	return code
+}
