@@ -47,9 +47,11 @@ golden: # write golden files, scripts of cmd/ep and the made parts of docs anew;
 	$(GO) test -count=1 $(call testing,github.com/hexops/autogold/v2) ./cmd/ep ./docs -update
 
 targets: # make the embedded targets anew inside booted kernels
-	@for k in $$($(GO) run ./cmd/epvm list | awk '$$4 != "-" && NF == 4 { print $$1 }'); do \
-		echo "$$k"; \
-		$(GO) run ./cmd/epvm run --out compiler/target/embedded "$$k" ./cmd/ep target save --no-btf --no-symbols -o "$$k.target"; \
+	@list=$$($(GO) run ./cmd/epvm list); dir=$$(sed -n 's/^kept in //p' <<<"$$list"); \
+	awk 'NF == 4 && $$4 != "-" { print $$1, $$4 }' <<<"$$list" | while read -r name release; do \
+		echo "$$name  $$release"; \
+		$(GO) run ./cmd/epvm run --out compiler/target/embedded --file "/boot/config-$$release=$$dir/$$name/config" \
+			"$$name" ./cmd/ep target save --no-btf --no-symbols -o "$$name.target" </dev/null; \
 	done
 
 clean:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -48,6 +49,9 @@ func versionLine(info *debug.BuildInfo) string {
 				changed = ", changed"
 			}
 		}
+	}
+	if strings.Contains(version, revision) {
+		version = "devel" // a version that Go made of the revision says nothing more
 	}
 	return fmt.Sprintf("ep %s (revision %s%s, %s, %s/%s)",
 		version, revision, changed, runtime.Version(), runtime.GOOS, runtime.GOARCH)
