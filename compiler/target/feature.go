@@ -52,12 +52,13 @@ func Quirks() []Feature {
 // rule decides a feature: all that is set must hold.
 type rule struct {
 	feature Feature
-	since   patch     // the first release; of a feature with readme set it is for the record only
-	until   patch     // the first release without it again; zero if there is none
-	readme  string    // what README says only if the kernel has it
-	file    string    // a file or folder of tracefs
-	config  string    // what must not be off, if the target tells its configuration
-	with    []Feature // what it cannot be without
+	since   patch      // the first release; of a feature with readme set it is for the record only
+	carried [][2]patch // releases before since that are known to have it, from the first up to but not the second
+	until   patch      // the first release without it again; zero if there is none
+	readme  string     // what README says only if the kernel has it
+	file    string     // a file or folder of tracefs
+	config  string     // what must not be off, if the target tells its configuration
+	with    []Feature  // what it cannot be without
 }
 
 func (t *Target) decide(f Feature) bool {
@@ -78,7 +79,7 @@ func (t *Target) follows(r rule) bool {
 	if r.readme != "" && !t.readmeHas(r.readme) {
 		return false
 	}
-	if r.readme == "" && t.system.least.before(r.since) {
+	if r.readme == "" && t.system.least.before(r.since) && !t.within(r.carried) {
 		return false
 	}
 	if r.until != (patch{}) && !t.system.most.before(r.until) {
@@ -98,6 +99,16 @@ func (t *Target) follows(r rule) bool {
 		}
 	}
 	return true
+}
+
+// within reports whether the kernel surely is in one of the ranges.
+func (t *Target) within(ranges [][2]patch) bool {
+	for _, r := range ranges {
+		if !t.system.least.before(r[0]) && t.system.most.before(r[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // readmeHas reports whether tracefs' README has the text.

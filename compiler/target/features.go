@@ -13,9 +13,12 @@ const (
 	// 95c104c378dc).
 	GroupOnly Feature = "default event names"
 	// EprobeArrayAddress: an eprobe's numeric array field is the array's
-	// address; before, it is the first 8 bytes.
+	// address, if the array is not of 1, 2, 4 or 8 bytes; before, it is the
+	// first 8 bytes as a number (v6.17, commit dabd3e7dcc58). No stable
+	// release before has it up to 6.12.117.
 	EprobeArrayAddress Feature = "eprobe array addresses"
-	// EprobeTypecast is (STRUCT)FIELD->MEMBER in an eprobe (v7.2).
+	// EprobeTypecast is (STRUCT)FIELD->MEMBER in an eprobe. 7.2.13 has it and
+	// does not tell in README; 6.17.13 has not.
 	EprobeTypecast Feature = "eprobe typecasts"
 	// EprobeBareField is a field of an eprobe without its '$' (v7.3).
 	EprobeBareField Feature = "bare eprobe fields"
@@ -55,9 +58,11 @@ const (
 	// CommonStacktrace is the name common_stacktrace; before, it is
 	// "stacktrace" (v6.4, commit 4b512860bdbd).
 	CommonStacktrace Feature = "common_stacktrace"
-	// CommonComm is the key common_comm.
+	// CommonComm is the key common_comm (v6.16, commit 54c53dfdb681).
 	CommonComm Feature = "common_comm"
-	// HistHitcountKey is hitcount as a variable or a key.
+	// HistHitcountKey is hitcount as a variable or a key. 6.1.192 refuses it
+	// and 6.12.117 takes it; it came with the stack variables' rework (v6.3 or
+	// v6.4).
 	HistHitcountKey Feature = "hitcount variables"
 
 	// KprobeEvents are probes on kernel instructions (v2.6.33).
@@ -68,7 +73,8 @@ const (
 	// (v6.9, commit 25f00e40ce79).
 	ReturnArgs Feature = "function arguments at return"
 	// FprobeEvents are probes on kernel functions through ftrace (v6.5, commit
-	// 334e5519c375).
+	// 334e5519c375; arm64 and riscv64 got fprobes later: Debian's 6.12-arm64
+	// has none).
 	FprobeEvents Feature = "fprobe events"
 	// TracepointProbes are probes on raw tracepoints (v6.5, commit
 	// e2d0d7b2f42d).
@@ -112,7 +118,8 @@ const (
 	FilterFunction Feature = "filters by function"
 	// FilterCPUs is CPUS{…} in filters (v6.6, commit 39f7c41c908b).
 	FilterCPUs Feature = "filters by CPU set"
-	// FilterUstring is FIELD.ustring in filters (v5.17, commit 77360f9bbc7e).
+	// FilterUstring is FIELD.ustring in filters (v5.17, commit 77360f9bbc7e;
+	// 5.10.262 has it too).
 	FilterUstring Feature = "filters of user strings"
 
 	// SyscallEvents are the events of system calls by name.
@@ -128,8 +135,6 @@ const (
 	Snapshot Feature = "snapshots"
 	// NotracePID is set_event_notrace_pid (v5.7, commit 276836260301).
 	NotracePID Feature = "event pid exclusion"
-	// KernelBTF is the kernel's own type information.
-	KernelBTF Feature = "kernel BTF"
 )
 
 // featureRules is the table of features.
@@ -138,10 +143,10 @@ var featureRules = []rule{
 	{feature: Eprobes, since: patch{5, 15, 0}, readme: "<attached-group>.<attached-event>"},
 	{feature: EprobeFilter, since: patch{6, 0, 0}, readme: "<attached-event> [<args>] [if <filter>]"},
 	{feature: GroupOnly, since: patch{6, 0, 0}, readme: "p[:[<group>/][<event>]]"},
-	{feature: EprobeArrayAddress, since: patch{6, 13, 0}, with: []Feature{Eprobes}},
+	{feature: EprobeArrayAddress, since: patch{6, 17, 0}, with: []Feature{Eprobes}},
 	{feature: EprobeTypecast, since: patch{7, 2, 0}, with: []Feature{Eprobes}},
 	{feature: EprobeBareField, since: patch{7, 3, 0}, with: []Feature{Eprobes}},
-	{feature: EprobeOnProbe, since: patch{6, 5, 0}, with: []Feature{Eprobes}},
+	{feature: EprobeOnProbe, since: patch{6, 5, 0}, with: []Feature{Eprobes, FprobeEvents}},
 
 	{feature: SyntheticEvents, since: patch{4, 17, 0}, file: "synthetic_events"},
 	{feature: SyntheticStrings, since: patch{5, 11, 0}, readme: "char name[]", with: []Feature{SyntheticEvents}},
@@ -157,7 +162,7 @@ var featureRules = []rule{
 	{feature: HistNoHitcount, since: patch{6, 2, 0}, readme: "[:nohitcount]", with: []Feature{Hist}},
 	{feature: HistStackVariable, since: patch{6, 3, 0}, with: []Feature{Hist, SyntheticStacks}},
 	{feature: CommonStacktrace, since: patch{6, 4, 0}, readme: "'common_stacktrace'", with: []Feature{Hist}},
-	{feature: CommonComm, since: patch{6, 13, 0}, with: []Feature{Hist}},
+	{feature: CommonComm, since: patch{6, 16, 0}, with: []Feature{Hist}},
 	{feature: HistHitcountKey, since: patch{6, 4, 0}, with: []Feature{Hist}},
 
 	{feature: KprobeEvents, since: patch{2, 6, 33}, file: "kprobe_events"},
@@ -182,7 +187,7 @@ var featureRules = []rule{
 
 	{feature: FilterFunction, since: patch{6, 4, 0}},
 	{feature: FilterCPUs, since: patch{6, 6, 0}},
-	{feature: FilterUstring, since: patch{5, 17, 0}},
+	{feature: FilterUstring, since: patch{5, 17, 0}, carried: [][2]patch{{{5, 10, 262}, {5, 11, 0}}}},
 
 	{feature: SyscallEvents, file: "events/syscalls/sys_enter_read/format"},
 	{feature: RawSyscalls, file: "events/raw_syscalls/sys_enter/format"},
@@ -190,5 +195,4 @@ var featureRules = []rule{
 	{feature: InstanceErrorLog, since: patch{5, 2, 0}, file: "error_log"},
 	{feature: Snapshot, since: patch{3, 10, 0}, file: "snapshot"},
 	{feature: NotracePID, since: patch{5, 7, 0}, file: "set_event_notrace_pid"},
-	{feature: KernelBTF},
 }

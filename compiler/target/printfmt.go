@@ -20,15 +20,11 @@ import (
 // event's author told it of, and a value with any other name in it is passed
 // over.
 func nameValues(f *Format) {
-	if f.System == "raw_syscalls" || f.System == "syscalls" {
-		for i := range f.Fields {
-			// syscalls.* calls it __syscall_nr, nr in kernels before v4.15.
-			if n := f.Fields[i].Name; n == "id" || n == "__syscall_nr" {
-				if t, ok := f.Fields[i].Type.(types.Int); ok {
-					t.Form = types.Sysnr
-					f.Fields[i].Type = t
-				}
-			}
+	number := map[string]string{"raw_syscalls": "id", "syscalls": "__syscall_nr"}[f.System]
+	if field := f.Field(number); field != nil {
+		if t, ok := field.Type.(types.Int); ok {
+			t.Form = types.Sysnr
+			field.Type = t
 		}
 	}
 	args := splitArgs(f.Print)

@@ -2,36 +2,57 @@ package target
 
 // What is broken in some releases. Has of a quirk is true if the kernel
 // suffers from it, or might.
+//
+// Most of these were mended in 2026 and carried back to the stable trees. Which
+// stable release was the first is known of none of them; the kernels that were
+// tried are 5.10.262, 6.1.192, 6.12.117, 6.17.13, 7.2.13 and 7.3.4, and a
+// release between a bad and a good one of its tree counts as bad.
 const (
 	// QuirkEprobePointerByte: a "char *" field of an eprobe is its lowest byte
-	// alone.
+	// alone. Since v6.0 (commit f04dec93466a, carried back to v5.15.y). 6.17.13
+	// has it; 6.1.192, 6.12.117, 7.2.13 and 7.3.4 have not.
 	QuirkEprobePointerByte Feature = "quirk: eprobe char * fields are one byte"
 	// QuirkSyntheticArrayPrint: a char[N] field of a synthetic event is
-	// printed with a stray "(efault)" before it. The record is right.
+	// printed with a stray "(efault)" before it. The record is right. Since
+	// v6.14 (commit 4d38328eb442, carried back), mended in v6.19 (commit
+	// 47ef834209e5, carried back). 6.17.13 has it; 6.1.192, 6.12.117, 7.2.13
+	// and 7.3.4 have not.
 	QuirkSyntheticArrayPrint Feature = "quirk: synthetic char[N] fields print (efault)"
 	// QuirkStacktraceModifier: the modifier .stacktrace on a field that is no
-	// stack is accepted and stops the kernel.
+	// stack is accepted and stops the kernel. 6.17.13 has it; 6.1.192,
+	// 6.12.117, 7.2.13 and 7.3.4 refuse it.
 	QuirkStacktraceModifier Feature = "quirk: .stacktrace on other fields crashes"
 	// QuirkFieldVariable: a bare field of the other event as a parameter of an
 	// action stops the kernel if that event's histogram has no plain field as
-	// a key.
+	// a key. 6.1.192, 6.17.13 and 7.2.13 have it; 6.12.117 and 7.3.4 have not.
 	QuirkFieldVariable Feature = "quirk: onmatch field parameters crash"
 	// QuirkSnapshotStacktrace: a snapshot and a stacktrace trigger on a
-	// scheduler event hang the kernel when a third is added.
+	// scheduler event hang the kernel when a third is added. 6.1.192 has it;
+	// later ones did not show it.
 	QuirkSnapshotStacktrace Feature = "quirk: snapshot and stacktrace triggers hang"
 	// QuirkPercentRefused: README has .percent and .graph, and the kernel
-	// refuses them.
+	// refuses them. Since v6.3 (commit e0213434fe3e, carried back). 6.17.13 has
+	// it; 6.1.192, 6.12.117, 7.2.13 and 7.3.4 have not.
 	QuirkPercentRefused Feature = "quirk: .percent and .graph are refused"
+	// QuirkSyntheticNames: a histogram on any event that bears a synthetic
+	// event's bare name keeps the synthetic event busy. 6.17.13 and 7.2.13
+	// have it; 6.1.192, 6.12.117 and 7.3.4 have not.
+	QuirkSyntheticNames Feature = "quirk: equal event names keep synthetic events busy"
 )
 
-// quirk says which releases suffer: [since, until).
+// quirkRule says which releases suffer: those in one of the ranges, from the
+// first up to but not the second.
 type quirkRule struct {
 	quirk  Feature
+	of     Feature // what is broken; without it there is no quirk
 	ranges [][2]patch
 }
 
 // suffers reports whether the kernel may be in one of q's ranges.
 func (t *Target) suffers(q quirkRule) bool {
+	if !t.Has(q.of) {
+		return false
+	}
 	for _, r := range q.ranges {
 		if t.system.least.before(r[1]) && !t.system.most.before(r[0]) {
 			return true
@@ -40,12 +61,19 @@ func (t *Target) suffers(q quirkRule) bool {
 	return false
 }
 
+// mended is the ranges of what came with since and is known to be mended in
+// 6.1.192, 6.12.117 and 7.2.13.
+func mended(since patch) [][2]patch {
+	return [][2]patch{{since, {6, 1, 192}}, {{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 2, 13}}}
+}
+
 // quirkRules is the table of quirks.
 var quirkRules = []quirkRule{
-	{QuirkEprobePointerByte, [][2]patch{{{6, 13, 0}, {6, 18, 0}}}},
-	{QuirkSyntheticArrayPrint, [][2]patch{{{6, 13, 0}, {6, 18, 0}}}},
-	{QuirkStacktraceModifier, [][2]patch{{{6, 13, 0}, {6, 18, 0}}}},
-	{QuirkFieldVariable, [][2]patch{{{4, 17, 0}, {7, 3, 0}}}},
-	{QuirkSnapshotStacktrace, [][2]patch{{{3, 10, 0}, {6, 12, 0}}}},
-	{QuirkPercentRefused, [][2]patch{{{6, 13, 0}, {6, 18, 0}}}},
+	{QuirkEprobePointerByte, Eprobes, mended(patch{5, 15, 0})},
+	{QuirkSyntheticArrayPrint, SyntheticEvents, [][2]patch{{{5, 15, 0}, {6, 1, 192}}, {{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {6, 19, 0}}}},
+	{QuirkStacktraceModifier, HistStackVariable, [][2]patch{{{6, 3, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 2, 13}}}},
+	{QuirkFieldVariable, HistVariables, [][2]patch{{{4, 17, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
+	{QuirkSnapshotStacktrace, Snapshot, [][2]patch{{{3, 10, 0}, {6, 12, 117}}}},
+	{QuirkPercentRefused, HistPercent, mended(patch{6, 1, 0})},
+	{QuirkSyntheticNames, SyntheticEvents, [][2]patch{{{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
 }
