@@ -91,7 +91,7 @@ func (k Kernel) Image() (Image, error) {
 func image(dir string, k Kernel) (Image, error) {
 	release, err := os.ReadFile(filepath.Join(dir, "release"))
 	if err != nil {
-		return Image{}, fmt.Errorf("%s: %w: run 'go run ./cmd/epvm fetch %s'", k.Name, ErrNotFetched, k.Name)
+		return Image{}, fmt.Errorf("%w: run 'go run ./cmd/epvm fetch %s'", ErrNotFetched, k.Name)
 	}
 	img := Image{Vmlinuz: filepath.Join(dir, "vmlinuz"), Release: strings.TrimSpace(string(release))}
 	if config := filepath.Join(dir, "config"); exists(config) {
