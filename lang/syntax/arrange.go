@@ -72,15 +72,19 @@ type arranger struct {
 	open   []bracket
 	errs   *mistakes
 	starts []int // indexes of the words that begin a statement
+	last   int   // the last word placed that the parser sees, -1 before the first
 }
 
 // arrange cuts the significant tokens into statements. It sets the kind of
 // those tokens whose kind depends on their place.
 func arrange(src *source.Source, tokens []Token, errs *mistakes) []piece {
-	a := &arranger{tokens: tokens, errs: errs}
+	a := &arranger{tokens: tokens, errs: errs, last: -1}
 	a.collect(src.Text())
 	for i := range a.words {
 		a.word(i)
+		if a.words[i].kind != TokenInvalid {
+			a.last = i
+		}
 	}
 	return a.pieces()
 }
@@ -129,7 +133,7 @@ func (a *arranger) innermost() bracket {
 
 // word places word i, given all before it.
 func (a *arranger) word(i int) {
-	w, prev := a.at(i), a.before(i)
+	w, prev := a.at(i), a.at(a.last)
 	newLine := i > 0 && w.line > prev.line
 	if a.beginsStatement(i, newLine) {
 		a.open = a.open[:0]
@@ -138,6 +142,7 @@ func (a *arranger) word(i int) {
 	}
 	if newLine && a.innermost() != fields && a.inFields() && a.beginsField(i) {
 		a.dropTo(fields)
+		w.sep = true
 	}
 	if newLine && a.innermost() == fields && !prev.is("{") && !goesOn(prev) && !w.is("}") {
 		w.sep = true
@@ -148,7 +153,7 @@ func (a *arranger) word(i int) {
 			a.setKind(i, TokenIdent)
 		}
 	case TokenIdent:
-		if prev.kind == TokenNumber && prev.line == w.line && units[w.text] != 0 && endsInDigit(prev.text) {
+		if prev.kind == TokenNumber && prev.line == w.line && isUnit(w.text) && endsInDigit(prev.text) {
 			a.errs.add(blankUnit(source.Span{Start: prev.start, End: w.end}, prev.text, w.text))
 			a.setKind(i, TokenInvalid)
 		}
@@ -157,12 +162,7 @@ func (a *arranger) word(i int) {
 	}
 }
 
-// before returns the word before i that the parser will see.
-func (a *arranger) before(i int) *word {
-	for i--; i >= 0 && a.words[i].kind == TokenInvalid; i-- {
-	}
-	return a.at(i)
-}
+func isUnit(s string) bool { return units[s] != 0 || nearUnits[strings.ToLower(s)] != "" }
 
 func endsInDigit(s string) bool {
 	return isDigit(s[len(s)-1]) || strings.HasPrefix(s, "0x")
@@ -177,7 +177,7 @@ func (a *arranger) bracket(i int) {
 		a.open = append(a.open, paren)
 	case "{":
 		b := fields
-		if p := a.before(i); p.kind == TokenKeyword && p.is("in") {
+		if p := a.at(a.last); p.kind == TokenKeyword && p.is("in") {
 			b = set
 		}
 		a.open = append(a.open, b)
@@ -227,10 +227,10 @@ func (a *arranger) beginsField(i int) bool {
 
 // isName reports whether the reserved word i is a plain name in its place.
 func (a *arranger) isName(i int) bool {
-	prev := a.before(i)
+	prev := a.at(a.last)
 	switch {
 	case prev.is(".") || prev.is("->"):
-		return true
+		return prev.end == a.at(i).start
 	case a.innermost() == paren:
 		return prev.is("(") || prev.is(",")
 	case a.innermost() == fields:
@@ -242,7 +242,7 @@ func (a *arranger) isName(i int) bool {
 // beginsStatement reports whether word i is a statement's first. A misspelt
 // word that stands where only a statement can is put right, with an error.
 func (a *arranger) beginsStatement(i int, newLine bool) bool {
-	w, prev, next := a.at(i), a.before(i), a.at(i+1)
+	w, prev, next := a.at(i), a.at(a.last), a.at(i+1)
 	named := next.line == w.line && (next.kind == TokenIdent || next.kind == TokenString)
 	first := i == 0 || newLine
 	switch {
@@ -274,6 +274,9 @@ func (a *arranger) pieces() []piece {
 	var out []piece
 	from, head := 0, ""
 	end := func(to int) {
+		for from < to && a.words[from].kind == TokenInvalid {
+			from++
+		}
 		if to > from {
 			out = append(out, piece{head, a.words[from:to:to]})
 		}

@@ -38,13 +38,24 @@ func (p *parser) checkItem(item Item) {
 func (p *parser) checkAction(a *Action) {
 	switch a.Verb.Raw {
 	case "start", "stop":
+		if t := a.Target; t != nil && t.Group == nil && isVerb(t.Name.Raw) {
+			p.errs.add(wantComma(a.Verb, t))
+		}
 	case "snapshot", "stack":
-		if a.Target != nil {
+		switch t := a.Target; {
+		case t == nil:
+		case t.Group == nil && isVerb(t.Name.Raw):
+			p.errs.add(wantComma(a.Verb, t))
+		default:
 			p.errs.add(noTarget(a.Verb, a.Target.Span()))
 		}
 	default:
 		p.errs.add(badAction(a.Verb))
 	}
+}
+
+func isVerb(s string) bool {
+	return s == "start" || s == "stop" || s == "snapshot" || s == "stack"
 }
 
 func (p *parser) checkStage(s *Stage) {

@@ -110,7 +110,7 @@ func outlineOf(head string, words []word) outline {
 		if w.kind == TokenInvalid {
 			continue
 		}
-		if depth == 0 && i > 0 && o.isClause(i, prev) {
+		if depth == 0 && (i > 0 || o.head == "") && o.isClause(i, prev) {
 			o.clauses = append(o.clauses, clauseAt{w.text, i})
 		}
 		if w.kind == TokenOp {
@@ -130,7 +130,10 @@ func outlineOf(head string, words []word) outline {
 
 // isClause reports whether word i begins a clause, prev being the word before.
 func (o *outline) isClause(i, prev int) bool {
-	w, p := &o.words[i], &o.words[prev]
+	w, p := &o.words[i], &nothing
+	if prev >= 0 {
+		p = &o.words[prev]
+	}
 	switch w.kind {
 	case TokenOp:
 		switch w.text {
@@ -145,19 +148,9 @@ func (o *outline) isClause(i, prev int) bool {
 	case TokenKeyword:
 		return !(w.is("by") && p.is("sort")) && !(w.is("as") && o.head == "import") && isClause(w.text)
 	case TokenIdent:
-		next := &nothing
-		if i+1 < len(o.words) {
-			next = &o.words[i+1]
-		}
 		switch w.text {
-		case "size", "times":
-			return next.kind == TokenNumber
-		case "sort":
-			return next.is("by")
-		case "print":
-			return next.kind == TokenString
-		case "per", "paused":
-			return !demands(p)
+		case "size", "times", "sort", "print", "per", "paused":
+			return !demands(p) && kindOf(p.text) == KindName
 		}
 	}
 	return false
@@ -197,6 +190,9 @@ func (o *outline) after(i int) int {
 func (o *outline) allowed(i int) []string {
 	last, then := o.before(i)
 	list := follow[o.head][last.name]
+	if o.head == "hist" && last.name == "" {
+		list = list[2:] // a name before would have been seen
+	}
 	if then < 0 || last.name == "then" || last.name == "by" {
 		return list
 	}

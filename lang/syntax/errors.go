@@ -71,7 +71,7 @@ func quote(s string) string {
 // wantAfter says that something is missing between prev and got. If got is on
 // a later line, the place is the end of prev. Prev may be nil.
 func wantAfter(what string, prev, got *lexer.Token) *mistake {
-	if prev == nil {
+	if prev == nil || prev.Type == typeNewline {
 		return wantFirst(what, got)
 	}
 	end := source.Pos(prev.Pos.Offset + len(prev.Value))
@@ -152,7 +152,7 @@ func badCharacter(sp source.Span, text string, letters bool) *mistake {
 		m.note("'$' stands directly before the name of a context value: $tid")
 	case text == "\\":
 		m.note("a statement goes on over line ends by itself")
-	case text == "“" || text == "”" || text == "„":
+	case strings.Contains("“”„‘’«", text):
 		m.note("strings stand in plain double quotes")
 	}
 	return m
@@ -185,6 +185,9 @@ var nearUnits = map[string]string{
 }
 
 func blankUnit(sp source.Span, number, unit string) *mistake {
+	if units[unit] == 0 {
+		unit = nearUnits[strings.ToLower(unit)]
+	}
 	return newMistake(diag.BadNumber, sp, "no blank stands between a number and its unit").
 		note("write '%s%s'", number, unit).fix(sp, number+unit)
 }
@@ -213,7 +216,7 @@ func notStatement(got word) *mistake {
 	switch {
 	case isHead(got.text):
 	case kindOf(got.text) != KindName:
-		return m.note("a source stands after 'trace', 'hist ', 'on' or 'event NAME from'")
+		return m.note("a source stands after 'trace', 'hist', 'on' or 'event NAME from'")
 	case foreignHeads[got.text] != "":
 		return m.note("did you mean '%s'?", foreignHeads[got.text])
 	}
@@ -269,7 +272,11 @@ func chained(sp source.Span, first Expr, op string) *mistake {
 }
 
 func castBeforeMember(sp, cast source.Span, op string) *mistake {
-	return newMistake(diag.Syntax, sp, "a cast before '%s' wants parentheses", op).at(cast, "put these around the cast")
+	m := newMistake(diag.Syntax, sp, "a cast before '%s' wants parentheses", op).at(cast, "put them around this")
+	if op == "[" {
+		m.note("an array type is written [N]T")
+	}
+	return m
 }
 
 func notCallable(sp source.Span, x Expr) *mistake {
@@ -363,6 +370,25 @@ func noSuchClause(head string, got word, order string) *mistake {
 	return m
 }
 
+func byWithoutThen(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "'by' stands after 'then STAGE'").
+		note("keys pair a later event with an earlier one; a hist has keys of its own")
+}
+
+func pausedHist(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "'paused' stands between a hist's name and 'from'").
+		note("write 'hist NAME paused from …'")
+}
+
+func colonInName(sp source.Span, group, name string) *mistake {
+	return newMistake(diag.Syntax, sp, "a group and its event are joined by '.'").
+		note("write '%s.%s'", group, name).fix(sp, ".")
+}
+
+func glob(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "a glob stands in backticks").note("write `*`").fix(sp, "`*`")
+}
+
 func cannotStand(got word, allowed []string, head string) *mistake {
 	m := newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text))
 	if len(allowed) == 0 {
@@ -442,6 +468,11 @@ func badAction(verb *Ident) *mistake {
 
 func noTarget(verb *Ident, target source.Span) *mistake {
 	return newMistake(diag.Syntax, target, "'%s' takes no name", verb.Text()).note("actions are separated by commas")
+}
+
+func wantComma(verb *Ident, next *QName) *mistake {
+	return newMistake(diag.Syntax, next.Span(), "want ',' after '%s', got '%s'", verb.Text(), next.Name.Raw).
+		note("an event of that name stands in backticks")
 }
 
 func joinAssigns(sp source.Span) *mistake {

@@ -25,7 +25,7 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 		e.prev = words[e.prevAt]
 	}
 	if head == "" {
-		return notStatement(words[0]), 0, 0
+		return notStatement(firstOf(words)), 0, 0
 	}
 	if open := e.openBracket(); open >= 0 {
 		m = e.inBrackets(open)
@@ -34,10 +34,22 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 	}
 	if what := e.wanted(); what != "" {
 		m = e.want(what)
-		from, to = e.clause()
+		if from, to = e.clause(); m.d.Code == diag.ReservedWord && to == i {
+			to = o.after(i + 1)
+		}
 		return m, from, to
 	}
 	return e.unexpected()
+}
+
+// firstOf returns the first word that the parser sees.
+func firstOf(words []word) word {
+	for _, w := range words {
+		if w.kind != TokenInvalid {
+			return w
+		}
+	}
+	panic("internal error: a statement without words")
 }
 
 type explainer struct {
@@ -62,6 +74,9 @@ func (e *explainer) want(what string) *mistake {
 		eof := lexer.EOFToken(lexer.Position{Offset: int(e.prev.end)})
 		return wantAfter(what, e.prev.token(), &eof)
 	}
+	if e.prev.is(".") && e.got.is("*") {
+		return glob(e.got.span())
+	}
 	if e.got.kind == TokenKeyword && wantsName(what) && indexOf(e.allowed(e.i), e.got.text) < 0 && e.got.line == e.prev.line {
 		return reserved(e.got)
 	}
@@ -70,7 +85,7 @@ func (e *explainer) want(what string) *mistake {
 
 func wantsName(what string) bool {
 	switch what {
-	case "a name", "a source", "a source or a name", "a parameter", "a function's name", "a key":
+	case "a name", "a source", "a source or a name", "a parameter", "a function's name", "a key", "an expression":
 		return true
 	}
 	return false
@@ -115,8 +130,10 @@ func (e *explainer) inBrackets(open int) *mistake {
 	switch {
 	case e.prevAt == open && emit:
 		return e.want("an expression")
-	case e.prevAt == open && before.kind == TokenIdent && kindOf(before.text) != KindName:
+	case kindOf(before.text) != KindName && e.prevAt == open:
 		return e.want("a param's name")
+	case kindOf(before.text) != KindName:
+		return e.unclosed(bracket, ")", false)
 	case e.prevAt == open, e.prev.is(","):
 		return e.want("a parameter")
 	case e.prev.is(":"):
@@ -150,6 +167,10 @@ func (e *explainer) wanted() string {
 		return "a function's name"
 	}
 	switch prev.kind {
+	case TokenString:
+		if e.prevAt > 0 && kindOf(e.words[e.prevAt-1].text) >= KindUfunc {
+			return "':' and a function's name"
+		}
 	case TokenKeyword:
 		return e.wantedByKeyword(last)
 	case TokenIdent:
@@ -304,14 +325,20 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 	case got.kind == TokenOp && (got.is(")") || got.is("]") || got.is("}")):
 		return closesNothing(got.span(), got.text), from, from + 1
 	case e.adjacentMark():
-		run, text := e.run()
-		return nameWithMarks(run, text), from, e.skipRun()
+		m, from = e.unquoted()
+		return m, from, e.skipRun()
+	case got.is(":") && e.prev.kind == TokenIdent && e.i+1 < len(e.words) && e.words[e.i+1].kind == TokenIdent && e.head != "option":
+		return colonInName(got.span(), e.prev.text, e.words[e.i+1].text), from, e.i + 2
 	case got.is("=") && last.name == "by" && e.head == "event", got.is("=") && (last.name == "where" || last.name == "having"):
 		return wrongOperator(got.span(), "="), from, e.after(e.i + 1)
 	case got.kind != TokenOp && wrongOperators[got.text] != "" && got.kind == TokenIdent:
 		return wrongOperator(got.span(), got.text), from, to
 	case got.is(":=") && (missing == "=" || e.head == "param"):
 		return colonEqualsOperator(got.span()), 0, 0
+	case got.is("by") && e.head == "event":
+		return byWithoutThen(got), from, to
+	case got.is("paused") && e.head == "hist" && last.name == "":
+		return pausedHist(got), from, to
 	case isNear && (missing == "" || near == missing):
 		m = misspeltClause(got, near)
 		if missing != "" {
@@ -337,7 +364,7 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 			return clauseOrder(got, late, orders[e.head]), from, to
 		}
 	}
-	if got.kind == TokenKeyword && isClause(got.text) && indexOf(clauses, got.text) < 0 {
+	if got.kind != TokenOp && isClause(got.text) && indexOf(clauses, got.text) < 0 {
 		return noSuchClause(e.head, got, orders[e.head]), from, to
 	}
 	if other := foreignClauses[got.text]; other != "" && indexOf(allowed, other) >= 0 {
@@ -369,18 +396,23 @@ func marksRun(w *word) bool {
 	return w.is("-") || w.is(".") || w.is("*") || w.is("/")
 }
 
-// run returns the whole of the unblanked words around word i. A group before
-// the first dot stays outside.
-func (e *explainer) run() (source.Span, string) {
+// unquoted says that the unblanked words around word i want backticks, and
+// returns the word after their first name. The group of an event stays outside.
+func (e *explainer) unquoted() (m *mistake, from int) {
 	lo, hi := e.prevAt, e.skipRun()
 	for lo > 0 && e.words[lo-1].end == e.words[lo].start && marksRun(&e.words[lo-1]) {
 		lo--
+	}
+	from = lo + 1
+	inGroup := lo == 0 || kindOf(e.words[lo-1].text) == KindName && !e.words[lo-1].is(":")
+	if inGroup && e.words[lo+1].is(".") && lo+2 < hi {
+		lo += 2
 	}
 	text := ""
 	for j := lo; j < hi; j++ {
 		text += e.words[j].text
 	}
-	return source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}, text
+	return nameWithMarks(source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}, text), from
 }
 
 func (e *explainer) skipRun() int {

@@ -114,6 +114,10 @@ func (r *replay) Next() (lexer.Token, error) {
 	w := &r.words[r.next]
 	r.next++
 	r.blank = false
+	if w.kind == TokenInvalid {
+		// Without its text: participle lets a literal match an elided token.
+		return lexer.Token{Type: lexer.TokenType(TokenInvalid), Pos: lexer.Position{Offset: int(w.start), Line: int(w.line)}}, nil
+	}
 	return lexer.Token{
 		Type:  lexer.TokenType(w.kind),
 		Value: w.text,

@@ -18,7 +18,7 @@ type Node struct{ Pos, EndPos Position }
 
 // Position is a place as the parser library keeps it. Offset counts bytes from
 // 0 and is the truth; Line counts from 1; the other fields are not set.
-type Position lexer.Position
+type Position = lexer.Position
 
 // Span returns the text that the node stands for, from its first significant
 // token to the end of its last.

@@ -29,6 +29,10 @@ func Parse(src *source.Source) (*Script, diag.List) {
 			p.invalid = append(p.invalid, t.Span)
 		}
 	}
+	p.scanned = make(map[source.Span]bool, len(scanned.list))
+	for _, d := range scanned.list {
+		p.scanned[d.Span] = true
+	}
 	for _, piece := range pieces {
 		s.Items = append(s.Items, p.statement(piece))
 	}
@@ -97,7 +101,8 @@ func finish(src *source.Source, lists ...*mistakes) diag.List {
 type parser struct {
 	src     *source.Source
 	errs    *mistakes
-	invalid []source.Span // of the invalid tokens
+	invalid []source.Span        // of the invalid tokens
+	scanned map[source.Span]bool // places of the mistakes in single tokens
 }
 
 // maxWords limits a statement, below what participle repeats (MaxIterations);
@@ -179,6 +184,9 @@ func (p *parser) report(head string, words []word, err error) (from, to int) {
 
 // add tells m, unless it only follows from a bad token.
 func (p *parser) add(m *mistake) {
+	if p.scanned[m.d.Span] {
+		return
+	}
 	if m.gap.Valid() && m.gap.Len() > 0 {
 		i := sort.Search(len(p.invalid), func(i int) bool { return p.invalid[i].Start >= m.gap.Start })
 		if i < len(p.invalid) && m.gap.Contains(p.invalid[i]) {

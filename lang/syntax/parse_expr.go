@@ -127,7 +127,11 @@ func (c *cursor) since(x Expr) Node {
 
 // want returns the mistake that something is missing here.
 func (c *cursor) want(what string) error {
-	return wantAfter(what, c.prev(), c.peek())
+	t := c.peek()
+	if prev := c.prev(); t.Type == lexer.TokenType(TokenKeyword) && isHead(t.Value) && prev != nil && prev.Pos.Line == t.Pos.Line {
+		return reserved(word{text: t.Value, start: spanOf(t).Start, end: spanOf(t).End})
+	}
+	return wantAfter(what, c.prev(), t)
 }
 
 // enter counts a level of nesting; leave must follow unless it fails.
@@ -445,6 +449,9 @@ func (c *cursor) afterExpr() error {
 	case TokenIdent:
 		if wrongOperators[t.Value] != "" {
 			return wrongOperator(spanOf(t), t.Value)
+		}
+		if prev := c.prev(); prev.Value == "not" {
+			return wrongOperator(spanOf(prev), "not")
 		}
 	case TokenOp:
 		if t.Value == "!" {

@@ -16,6 +16,7 @@ func (f *Field) Parse(lex *lexer.PeekingLexer) error {
 	if start.EOF() || c.is("}") {
 		return participle.NextMatch
 	}
+	before := c.lex.RawCursor()
 	err := c.field(f)
 	if err == nil && !c.endsField() {
 		err = c.trailing(f)
@@ -23,12 +24,16 @@ func (f *Field) Parse(lex *lexer.PeekingLexer) error {
 	if err != nil {
 		f.mistake = asMistake(err)
 		c.skipField()
+		c.skipValue()
 		if f.Name == nil && f.Value == nil || f.Name != nil && f.Value == nil && f.hasValue {
 			end := Position(c.lex.RawPeek().Pos)
 			f.Value = &BadExpr{Node{end, end}}
 		}
 	}
 	f.Node = c.from(start.Pos)
+	if c.lex.RawCursor() == before { // the separator stands where a field should
+		f.Node = f.Value.(*BadExpr).Node
+	}
 	return nil
 }
 
@@ -116,13 +121,30 @@ func (c *cursor) skipField() {
 	}
 }
 
+// skipValue passes over a value that stands on the line after its `=`. What
+// may be a field is left.
+func (c *cursor) skipValue() {
+	if prev := c.prev(); c.peek().Type != typeNewline || prev == nil || prev.Value != "=" && prev.Value != ":" {
+		return
+	}
+	save := c.lex.MakeCheckpoint()
+	c.lex.Next()
+	if t := c.peek(); t.Type == lexer.TokenType(TokenIdent) || c.is("}") {
+		c.lex.LoadCheckpoint(save)
+		return
+	}
+	c.skipField()
+}
+
 func (c *cursor) wantField() error {
 	t := c.peek()
 	switch {
 	case c.is("{"):
 		return nestedBraces(spanOf(t))
-	case t.Type == lexer.TokenType(TokenOp) && goesOn(&word{kind: TokenOp, text: t.Value}) && level(t) > 0:
+	case level(t) > 0 && c.prev().Type == typeNewline:
 		return lineBeginsWithOperator(spanOf(t), t.Value)
+	case level(t) > 0 || beginsExpr(t):
+		return fieldWithoutName(spanOf(t), t.Value)
 	}
 	return c.want("a field")
 }
@@ -142,6 +164,9 @@ func (c *cursor) trailing(f *Field) error {
 		}
 	case c.is("="):
 		return wrongOperator(spanOf(t), "=")
+	}
+	if c.is(":=") {
+		return colonEqualsOperator(spanOf(t))
 	}
 	return wantAfter("',' or a line end", c.prev(), t)
 }

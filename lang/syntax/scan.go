@@ -218,6 +218,13 @@ func (s *scanner) invalid() TokenKind {
 	if r == '\uFEFF' && start == 0 {
 		return TokenSpace
 	}
+	if close, ok := curlyQuotes[r]; ok {
+		if i := strings.Index(s.text[s.pos:s.lineEnd()], close); i >= 0 {
+			s.pos += i + len(close)
+		}
+		s.errs.add(badCharacter(source.Span{Start: source.Pos(start), End: source.Pos(start + n)}, string(r), false))
+		return TokenInvalid
+	}
 	letters := unicode.IsLetter(r)
 	for letters && s.pos < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.pos:])
@@ -230,11 +237,15 @@ func (s *scanner) invalid() TokenKind {
 	return TokenInvalid
 }
 
+// curlyQuotes open a string in a text that a word processor has touched; the
+// values close it.
+var curlyQuotes = map[rune]string{'“': "”", '„': "“", '”': "”", '‘': "’", '’': "’", '«': "»"}
+
 // The operators by length. Some are of other languages and lexed as one, so
 // that the parser can name what to write instead.
 var (
 	operators3 = []string{"===", "!==", "..="}
-	operators2 = []string{"||", "&&", "==", "!=", "<=", ">=", "->", "..", "<<", ">>", "+=", "-=", "|=", ":=", "<>", "=>"}
+	operators2 = []string{"||", "&&", "==", "!=", "<=", ">=", "->", "..", "<<", ">>", "+=", "-=", "|=", ":=", "<>", "=>", "=~"}
 )
 
 const operators1 = "{}()[],.:=?+-*/&|!~<>%^"

@@ -200,7 +200,7 @@ type On struct {
 type Action struct {
 	Node
 	Verb   *Ident `parser:"@@"`
-	Target *QName `parser:"@@?"`
+	Target *QName `parser:"( (?! 'times' Number ) @@ )?"`
 }
 
 // Trace is `trace STAGE [{ fields }] [paused] [print "…"]`.
