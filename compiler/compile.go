@@ -7,6 +7,8 @@
 package compiler
 
 import (
+	"github.com/eptrace/ep/compiler/check"
+	"github.com/eptrace/ep/compiler/lower"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
@@ -17,7 +19,7 @@ import (
 // Options are what a caller may say besides the script.
 type Options struct {
 	// Set gives params values, as `--set name=value` does. The text is an
-	// expression of the language.
+	// expression of the language; a bare word is text.
 	Set map[string]string
 	// Instance is the tracefs instance to compile for, if the script's own
 	// `option instance` does not say; "" is the top level.
@@ -29,6 +31,19 @@ type Options struct {
 // The plan is nil exactly if the list has an error. The list is sorted and
 // holds warnings too. Compile may be called from several goroutines.
 func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, diag.List) {
-	_, list := syntax.Parse(src)
-	return nil, list.Sort()
+	script, list := syntax.Parse(src)
+	if list.HasErrors() {
+		return nil, list
+	}
+	prog, found := check.Check(script, t, check.Options{Set: opts.Set, Instance: opts.Instance})
+	list = append(list, found...)
+	if list.HasErrors() {
+		return nil, list.Sort()
+	}
+	p, found := lower.Lower(prog, t)
+	list = append(list, found...).Sort()
+	if list.HasErrors() {
+		return nil, list
+	}
+	return p, list
 }

@@ -133,8 +133,10 @@ func (c *checker) syscall(one *syntax.One) ir.Source {
 
 // syscallArgs returns the named arguments of a system call.
 func (c *checker) syscallArgs(span source.Span, name string) []ir.Var {
-	if f, err := c.t.Format("syscalls", "sys_enter_"+name); err == nil {
-		return formatArgs(f)
+	if event, ok := c.t.SyscallEvent(name); ok {
+		if f, err := c.t.Format("syscalls", "sys_enter_"+event); err == nil {
+			return formatArgs(f)
+		}
 	}
 	args, ok := argumentsOf(name)
 	if !ok {
@@ -280,7 +282,11 @@ func argumentsOf(name string) ([]ir.Var, bool) {
 		if err != nil {
 			continue
 		}
-		if f, err := t.Format("syscalls", "sys_enter_"+name); err == nil {
+		event, ok := t.SyscallEvent(name)
+		if !ok {
+			continue
+		}
+		if f, err := t.Format("syscalls", "sys_enter_"+event); err == nil {
 			return formatArgs(f), true
 		}
 	}

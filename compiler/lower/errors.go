@@ -1,0 +1,155 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+func (l *lowerer) err(code diag.Code, sp source.Span, message string, notes ...diag.Note) {
+	l.list = append(l.list, diag.Diagnostic{Severity: diag.Error, Code: code, Source: l.prog.Source, Span: sp, Message: message, Notes: notes})
+}
+
+func todo(format string, args ...any) diag.Note {
+	return diag.Note{Span: source.NoSpan, Message: fmt.Sprintf(format, args...)}
+}
+
+func place(sp source.Span, format string, args ...any) diag.Note {
+	return diag.Note{Span: sp, Message: fmt.Sprintf(format, args...)}
+}
+
+// kernel names the target's kernel in a sentence.
+func (l *lowerer) kernel() string {
+	if v := l.t.Version(); v != (target.Version{}) {
+		return "Linux " + v.String()
+	}
+	return "the target's kernel"
+}
+
+func (l *lowerer) notYet(sp source.Span, what string) {
+	l.err(diag.NotYet, sp, what+" cannot be compiled yet", todo("the language has this; this version of ep does not lower it"))
+}
+
+// missing reports a feature that the target lacks, with what would help.
+func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
+	message := fmt.Sprintf("%s cannot do %s: it has no %s", l.kernel(), what, string(f))
+	note := todo("a kernel has that by: %s", target.Basis(f))
+	switch f {
+	case target.Eprobes:
+		note = todo("eprobes came with Linux 5.15 (CONFIG_EPROBE_EVENTS); until then record the event itself: 'trace group.event', or use a 'kprobe'")
+	case target.EprobeFilter:
+		note = todo("conditions of eprobes came with Linux 6.0; filter the records when reading them")
+	}
+	l.err(diag.MissingFeature, sp, message, note)
+}
+
+func (l *lowerer) tooLong(origins []command.Origin, n int) {
+	sp := source.NoSpan
+	if len(origins) > 0 {
+		sp = origins[0].Span
+	}
+	for _, o := range origins {
+		if o.Hi-o.Lo > 1000 {
+			sp = o.Span
+		}
+	}
+	l.err(diag.TooLong, sp, fmt.Sprintf("this becomes a command of %d bytes; the kernel takes %d", n, command.MaxLine), todo("shorten its conditions, or split it into two events"))
+}
+
+func (l *lowerer) argTooLong(sp source.Span, n, most int) {
+	l.err(diag.TooLong, sp, fmt.Sprintf("this becomes %d characters in a probe; %s takes %d", n, l.kernel(), most), todo("read it in two steps: an event of the first pointers, and one derived from a join of it"))
+}
+
+func (l *lowerer) tooDeep(sp source.Span, n, most int) {
+	l.err(diag.TooDeepDeref, sp, fmt.Sprintf("this reads memory %d times behind each other; %s does it %d times", n, l.kernel(), most), todo("read a part of the way"))
+}
+
+func (l *lowerer) tooManyArgs(sp source.Span, n int) {
+	l.err(diag.TooManyFields, sp, fmt.Sprintf("the event has %d fields with those that its conditions need; the kernel allows %d", n, command.MaxArgs), todo("split it into two events"))
+}
+
+func (l *lowerer) tooManyCarried(sp source.Span, n, most int) {
+	l.err(diag.TooManyFields, sp, fmt.Sprintf("the join carries %d values; a synthetic event holds %d", n, most), todo("leave some out, or split it into two events"))
+}
+
+func (l *lowerer) tooManyVariables(sp source.Span, n int) {
+	l.err(diag.TooManyVariables, sp, fmt.Sprintf("the join keeps %d values of this stage; a histogram holds %d", n, command.MaxVars), todo("leave some out, or split it into two events"))
+}
+
+func (l *lowerer) keysTooLong(sp source.Span, n int) {
+	l.err(diag.TooManyKeys, sp, fmt.Sprintf("the keys take %d bytes; a histogram's take at most %d", n, command.MaxKeyBytes), todo("join by one text at most, better by a number"))
+}
+
+func (l *lowerer) noSyscallEvents(sp source.Span, name string) {
+	l.err(diag.MissingFeature, sp, fmt.Sprintf("target '%s' has no events of system calls", l.t.Name()), todo("they want CONFIG_FTRACE_SYSCALLS; 'kprobe' can watch a function that '%s' calls", name))
+}
+
+func (l *lowerer) rawUnreadable(sp source.Span, name string) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s cannot read the arguments of '%s'", l.kernel(), name),
+		todo("there are no events of single system calls here, and an eprobe does not reach the array of raw_syscalls before Linux 6.17"))
+}
+
+func (l *lowerer) arrayByValue(sp source.Span, name string) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s cannot read an element of '%s'", l.kernel(), name),
+		todo("an eprobe gets the first 8 bytes of an array here, not its address; 'syscall X' works where the kernel has its event"))
+}
+
+func (l *lowerer) arrayAsNumber(sp source.Span, name string, size int) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("the kernel reads the %d bytes of '%s' as one number, not as an array", size, name),
+		todo("record the event itself: 'trace group.event'"))
+}
+
+func (l *lowerer) charPointer(sp source.Span, on *record, name string) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s reads one byte of the pointer '%s'", l.kernel(), name),
+		todo("its eprobes are broken for fields of type 'char *'; a join carries the pointer whole, and so does 'syscall X'"))
+}
+
+func (l *lowerer) cannotCopy(sp source.Span, name string, t types.Type) {
+	l.err(diag.NotStorable, sp, fmt.Sprintf("a probe cannot copy '%s'", name), todo("list the fields that are wanted, without it"))
+}
+
+func (l *lowerer) cannotCarry(sp source.Span) {
+	l.err(diag.NotStorable, sp, "a join cannot carry this value", todo("a join carries numbers, pointers, texts and stacks"))
+}
+
+func (l *lowerer) cannotFilter(sp source.Span) {
+	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
+}
+
+func (l *lowerer) twoValues(sp source.Span) {
+	l.err(diag.CannotFilter, sp, "the kernel compares a value with a constant, not with another value", todo("compare with a constant, or record both and compare when reading"))
+}
+
+func (l *lowerer) neverHolds(sp source.Span) {
+	l.err(diag.ConstantCondition, sp, "this condition never holds: nothing would be recorded", todo("take it out"))
+}
+
+func (l *lowerer) inexactDuration(sp source.Span, u types.Unit) {
+	l.err(diag.ConstantOutOfRange, sp, fmt.Sprintf("this is no whole number of %s and equals none", u), todo("compare with '<' or '>', or with whole %s", u))
+}
+
+func (l *lowerer) orderOfBits(sp source.Span) {
+	l.err(diag.CannotFilter, sp, "masked bits have no order for the kernel", todo("compare them with '==' or '!='"))
+}
+
+func (l *lowerer) impossibleBits(sp source.Span) {
+	l.err(diag.ConstantCondition, sp, "the mask leaves none of the bits that are asked for", todo("ask for bits of the mask"))
+}
+
+func (l *lowerer) shortName(sp source.Span, name string) {
+	l.err(diag.InvalidName, sp, fmt.Sprintf("the kernel takes no synthetic event called '%s'", name), todo("its name must have two letters or more"))
+}
+
+func (l *lowerer) nameTaken(sp source.Span, name string, at source.Span) {
+	l.err(diag.NameTaken, sp, fmt.Sprintf("a join called '%s' beside another event of that name", name), place(at, "the other is here"),
+		todo("some kernels confuse a synthetic event with others of its bare name; rename one"))
+}
+
+func (l *lowerer) nameOfTarget(sp source.Span, name, system string) {
+	l.err(diag.NameTaken, sp, fmt.Sprintf("a join called '%s' beside the target's '%s.%s'", name, system, name),
+		todo("some kernels confuse a synthetic event with others of its bare name; rename it"))
+}

@@ -1,0 +1,304 @@
+package lower
+
+import (
+	"fmt"
+	"go/constant"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// fetchable reports whether one probe can read all values that a recipe of one
+// step wants. Time, thread and CPU are in no probe's reach, nor is arithmetic.
+func (l *lowerer) fetchable(rec *recipe) bool {
+	ok := true
+	for _, f := range rec.fields {
+		ok = ok && canFetch(f.Value)
+	}
+	for _, w := range rec.steps[0].where {
+		ok = ok && canTest(w)
+	}
+	return ok
+}
+
+// canFetch reports whether a probe can read x when its event fires.
+func canFetch(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.FieldRef, *ir.Const:
+		return true
+	case *ir.Context:
+		switch x.Kind {
+		case ir.Comm, ir.Reg, ir.StackWord, ir.Arg, ir.Ret:
+			return true
+		}
+	case *ir.Str:
+		return canFetchAddress(x.X)
+	case *ir.Load:
+		return canFetchAddress(x.X)
+	case *ir.Cast:
+		return canFetch(x.X) && !convertsUnit(x)
+	case *ir.Bits:
+		return canFetch(x.X)
+	case *ir.Early:
+		return canFetch(x.X)
+	}
+	return false
+}
+
+// canFetchAddress is canFetch of what is read behind: a constant may be added.
+func canFetchAddress(x ir.Expr) bool {
+	if base, _, ok := offset(x); ok {
+		return canFetch(base)
+	}
+	return canFetch(x)
+}
+
+// offset takes a pointer apart that a constant is added to.
+func offset(x ir.Expr) (base ir.Expr, off int64, ok bool) {
+	b, isBinary := x.(*ir.Binary)
+	if !isBinary || b.Op != "+" && b.Op != "-" {
+		return x, 0, false
+	}
+	k, isConst := b.Y.(*ir.Const)
+	if !isConst {
+		return x, 0, false
+	}
+	n, exact := constant.Int64Val(k.Value)
+	if !exact || n == -1<<63 {
+		return x, 0, false
+	}
+	if b.Op == "-" {
+		n = -n
+	}
+	if inner, more, ok := offset(b.X); ok {
+		return inner, n + more, true
+	}
+	return b.X, n, true
+}
+
+// canTest reports whether each value that a condition tests can be read.
+func canTest(x ir.Expr) bool {
+	ok := true
+	values(x, func(v ir.Expr) { ok = ok && canFetch(v) })
+	return ok
+}
+
+// convertsUnit reports whether a cast changes the number: a duration's unit.
+func convertsUnit(x *ir.Cast) bool {
+	from, okFrom := x.X.Type().(types.Duration)
+	to, okTo := x.T.(types.Duration)
+	return okFrom && okTo && from.Unit != to.Unit
+}
+
+// fetcher makes the arguments of one probe.
+type fetcher struct {
+	l     *lowerer
+	on    *record    // of an eprobe: what it hangs on
+	probe *ir.Kprobe // of a kprobe
+	ev    *ir.Event
+}
+
+// arg makes the argument that reads x, nil if the kernel cannot, which has been
+// reported.
+func (f *fetcher) arg(name string, x ir.Expr) *command.Arg {
+	fetch := f.fetch(x)
+	if fetch == nil {
+		return nil
+	}
+	a := &command.Arg{Name: name, Fetch: fetch, Type: f.fetchType(x), Span: x.Span()}
+	return f.limited(a, x)
+}
+
+// fetch returns how a probe gets x, nil if it cannot, which has been reported.
+func (f *fetcher) fetch(x ir.Expr) command.Fetch {
+	sp := x.Span()
+	switch x := x.(type) {
+	case *ir.FieldRef:
+		return f.field(x)
+	case *ir.Const:
+		if x.Value.Kind() == constant.String {
+			return command.ImmString{Text: constant.StringVal(x.Value), Span: sp}
+		}
+		return immediate(x)
+	case *ir.Context:
+		switch x.Kind {
+		case ir.Comm:
+			return command.Comm{Span: sp}
+		case ir.Reg:
+			return command.Reg{Name: x.Reg, Span: sp}
+		case ir.StackWord:
+			return command.StackN{N: x.N, Span: sp}
+		case ir.Arg:
+			return command.ArgN{N: x.N, Span: sp}
+		}
+	case *ir.Str:
+		return f.behind(x.X, 0, x)
+	case *ir.Load:
+		return f.behind(x.X, x.Off, x)
+	case *ir.Cast:
+		return f.fetch(x.X)
+	case *ir.Bits:
+		return f.fetch(x.X)
+	case *ir.Early:
+		return f.fetch(x.X)
+	}
+	f.l.notYet(sp, "this value in a probe")
+	return nil
+}
+
+// immediate writes a number as the probe takes it: bits of a long.
+func immediate(x *ir.Const) command.Fetch {
+	if n, ok := constant.Int64Val(x.Value); ok {
+		return command.Imm{N: n, Span: x.Sp}
+	}
+	n, _ := constant.Uint64Val(x.Value)
+	return command.Imm{N: int64(n), Unsigned: true, Span: x.Sp}
+}
+
+// field returns how a probe gets a field: of the event that it hangs on, or an
+// argument of the function by position.
+func (f *fetcher) field(x *ir.FieldRef) command.Fetch {
+	if f.probe != nil {
+		for i, a := range f.probe.Args {
+			if a.Name == x.Name {
+				return command.ArgN{N: i + 1, Span: x.Sp}
+			}
+		}
+		panic("internal error: no argument " + x.Name)
+	}
+	c := f.on.column(x.Name)
+	if c == nil {
+		panic("internal error: no field " + x.Name + " in " + f.on.name.String())
+	}
+	if c.charPtr && f.l.t.Has(target.QuirkEprobePointerByte) {
+		f.l.charPointer(x.Sp, f.on, x.Name)
+		return nil
+	}
+	switch t := c.typ.(type) {
+	case types.Array:
+		switch {
+		case c.inPlace == 0:
+			f.l.cannotCopy(x.Sp, x.Name, t)
+			return nil
+		case c.inPlace == 1 || c.inPlace == 2 || c.inPlace == 4 || c.inPlace == 8:
+			// kernel/trace/trace_eprobe.c, get_event_field: an array of a
+			// number's size is read as that number.
+			f.l.arrayAsNumber(x.Sp, x.Name, c.inPlace)
+			return nil
+		case !f.l.t.Has(target.EprobeArrayAddress):
+			f.l.arrayByValue(x.Sp, x.Name)
+			return nil
+		}
+	case types.Stack, types.Struct, types.Void:
+		f.l.cannotCopy(x.Sp, x.Name, c.typ)
+		return nil
+	}
+	return command.FieldOf{Name: x.Name, Span: x.Sp}
+}
+
+// behind returns how a probe reads memory off bytes behind x.
+func (f *fetcher) behind(x ir.Expr, off int64, whole ir.Expr) command.Fetch {
+	base, more, _ := offset(x)
+	inner := f.fetch(base)
+	if inner == nil {
+		return nil
+	}
+	d := command.Deref{Off: off + more, X: inner, Span: whole.Span()}
+	if _, text := whole.(*ir.Str); text {
+		return d // the type ustring says whose memory it is
+	}
+	if p, ok := x.Type().(types.Pointer); ok {
+		d.User = p.User
+	}
+	return d
+}
+
+// fetchType returns the kernel's type for x's.
+func (f *fetcher) fetchType(x ir.Expr) command.FetchType {
+	if b, ok := x.(*ir.Bits); ok {
+		return command.FetchType{Base: "b", Bits: b.Width, Offset: b.Offset, Of: types.Size(b.X.Type()) * 8}
+	}
+	return command.FetchType{Base: f.base(x), Count: count(x)}
+}
+
+// count is the length of an array, 0 of all else.
+func count(x ir.Expr) int {
+	if a, ok := x.Type().(types.Array); ok {
+		return a.Len
+	}
+	return 0
+}
+
+func (f *fetcher) base(x ir.Expr) string {
+	t := x.Type()
+	if a, ok := t.(types.Array); ok {
+		t = a.Elem
+	}
+	switch t := t.(type) {
+	case types.String:
+		if readsUser(x) {
+			return "ustring"
+		}
+		return "string"
+	case types.Pointer:
+		return "x64"
+	case types.Bool:
+		return "u8"
+	case types.Int:
+		switch t.Form {
+		case types.Hex:
+			return fmt.Sprintf("x%d", t.Size*8)
+		case types.Char:
+			if f.l.t.Has(target.CharType) {
+				return "char"
+			}
+		case types.Ksym:
+			if t.Size == 8 {
+				return "symbol"
+			}
+		}
+	}
+	if types.Signed(t) {
+		return fmt.Sprintf("s%d", types.Size(t)*8)
+	}
+	return fmt.Sprintf("u%d", types.Size(t)*8)
+}
+
+// readsUser reports whether a text is read from user memory.
+func readsUser(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Str:
+		p, ok := x.X.Type().(types.Pointer)
+		return ok && p.User
+	case *ir.Cast:
+		return readsUser(x.X)
+	case *ir.Early:
+		return readsUser(x.X)
+	}
+	return false
+}
+
+// limited reports an argument that is longer or nests deeper than the kernel
+// takes.
+func (f *fetcher) limited(a *command.Arg, x ir.Expr) *command.Arg {
+	limits := f.l.t.Limits()
+	if n, most := command.ArgBody(*a), limits.ArgText; n > most {
+		f.l.argTooLong(x.Span(), n, most)
+		return nil
+	}
+	depth := 0
+	for in := a.Fetch; ; depth++ {
+		d, ok := in.(command.Deref)
+		if !ok {
+			break
+		}
+		in = d.X
+	}
+	if most := limits.ArgNesting; depth > most {
+		f.l.tooDeep(x.Span(), depth, most)
+		return nil
+	}
+	return a
+}

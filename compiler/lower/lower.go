@@ -1,0 +1,159 @@
+// Package lower chooses the kernel mechanism for each event of a checked script
+// within what the target can do, and yields the plan.
+//
+// Each event goes three steps. It is reduced (reduce.go, span.go) to a recipe:
+// happenings of events that the kernel has, and values of them. The recipe is
+// built as one probe if a probe can say it (probe.go), else as hist triggers
+// that emit a synthetic event (join.go), with a probe on that for what only a
+// probe can read. What comes of it is a record (record.go), on which other
+// events are built. Conditions go where the kernel heeds them (cond.go).
+package lower
+
+import (
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// Lower makes the plan of a checked script for t. The plan is of no use if the
+// list has an error.
+func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
+	l := &lowerer{
+		prog:   prog,
+		t:      t,
+		plan:   &plan.Plan{Script: prog.Source, Target: t.Name(), Instance: prog.Options.Instance},
+		made:   map[*ir.Event]*record{},
+		static: map[string]*record{},
+		names:  newNames(prog, t),
+	}
+	for _, ev := range prog.Events {
+		l.event(ev)
+	}
+	l.traces()
+	return l.plan, l.list.Sort()
+}
+
+type lowerer struct {
+	prog   *ir.Program
+	t      *target.Target
+	list   diag.List
+	plan   *plan.Plan
+	made   map[*ir.Event]*record // nil for an event that could not be made
+	static map[string]*record    // events that the target has, by full name
+	names  *names
+}
+
+// event makes an event once and returns its record, nil if that cannot be.
+func (l *lowerer) event(ev *ir.Event) *record {
+	if r, ok := l.made[ev]; ok {
+		return r
+	}
+	l.made[ev] = nil
+	rec := l.reduce(ev)
+	if rec == nil {
+		return nil
+	}
+	r := l.build(rec)
+	l.made[ev] = r
+	return r
+}
+
+// build makes a recipe with the simplest mechanism that can say it.
+func (l *lowerer) build(rec *recipe) *record {
+	switch {
+	case len(rec.steps) > 1:
+		return l.join(rec)
+	case rec.steps[0].probe != nil:
+		return l.kprobe(rec)
+	case l.fetchable(rec):
+		return l.eprobe(rec)
+	}
+	return l.join(rec)
+}
+
+// traces turns on the events whose records are wanted: first the conditions
+// that gate them, then the records, in the script's order.
+func (l *lowerer) traces() {
+	on := map[command.EventName]bool{}
+	for _, tr := range l.prog.Traces {
+		r := l.traced(tr)
+		if r == nil {
+			continue
+		}
+		name := command.EventName{Group: r.name.Group, Name: r.name.Name, Span: tr.Span}
+		l.plan.Streams = append(l.plan.Streams, l.stream(tr, r))
+		key := command.EventName{Group: name.Group, Name: name.Name}
+		if on[key] {
+			continue
+		}
+		on[key] = true
+		if r.gate != nil {
+			l.write(&command.Filter{Event: name, If: r.gate})
+		}
+		l.write(&command.Enable{Event: name, On: true})
+	}
+}
+
+func (l *lowerer) traced(tr *ir.Trace) *record {
+	if tr.Kernel != nil {
+		return l.staticRecord(tr.Kernel)
+	}
+	return l.made[tr.Event]
+}
+
+// stream describes the records of a traced event for a reader.
+func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
+	s := plan.Stream{Name: r.name.String(), Group: r.name.Group, Event: r.name.Name, Print: tr.Print, Span: tr.Span}
+	if tr.Event == nil {
+		for _, c := range r.columns {
+			s.Fields = append(s.Fields, plan.Field{Name: c.name, Type: c.typ, Kernel: c.kernel})
+		}
+		return s
+	}
+	if !tr.Event.Inline && tr.Event.Group == "" {
+		s.Name = tr.Event.Name
+	}
+	for _, f := range tr.Event.Fields {
+		if c := r.column(f.Name); c != nil {
+			s.Fields = append(s.Fields, plan.Field{Name: f.Name, Type: f.Type, Kernel: c.kernel})
+		}
+	}
+	return s
+}
+
+// write appends a command to the plan, with its undo and the way from its bytes
+// to the script.
+func (l *lowerer) write(c command.Command, needs ...target.Feature) {
+	text, origins := command.Print(c)
+	if len(text) > command.MaxLine {
+		l.tooLong(origins, len(text))
+		return
+	}
+	w := plan.Write{File: c.File(), Data: text, Mode: modeOf(c), Needs: needs, Instanced: c.File() != "dynamic_events"}
+	for _, o := range origins {
+		w.Origin = append(w.Origin, plan.Origin{Lo: o.Lo, Hi: o.Hi, Span: o.Span})
+	}
+	if undo := command.Undo(c); undo != nil {
+		w.Undo = &plan.Write{File: undo.File(), Data: command.Line(undo), Mode: modeOf(undo), Instanced: undo.File() != "dynamic_events"}
+	}
+	l.plan.Writes = append(l.plan.Writes, w)
+}
+
+func modeOf(c command.Command) plan.Mode {
+	if command.Truncates(c) {
+		return plan.Truncate
+	}
+	return plan.Append
+}
+
+// need reports a feature that the target lacks.
+func (l *lowerer) need(f target.Feature, sp source.Span, what string) bool {
+	if l.t.Has(f) {
+		return true
+	}
+	l.missing(f, sp, what)
+	return false
+}

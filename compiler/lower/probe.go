@@ -1,0 +1,179 @@
+package lower
+
+import (
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// eprobe makes a recipe of one step as a probe on that step's event.
+func (l *lowerer) eprobe(rec *recipe) *record {
+	if !l.need(target.Eprobes, rec.ev.Span, "an event derived from another") {
+		return nil
+	}
+	s := &rec.steps[0]
+	b := l.probeBuilder(rec)
+	b.on = s.on
+	r := b.record(eprobe)
+	gate := s.on.gate
+	if l.t.Has(target.EprobeFilter) {
+		for _, w := range s.where {
+			c, ok := b.onBase(w)
+			if !ok {
+				return nil
+			}
+			gate = and(gate, c)
+		}
+	} else if gate != nil || len(s.where) > 0 {
+		if gate != nil {
+			l.missing(target.EprobeFilter, rec.ev.Span, "a condition here")
+			return nil
+		}
+		b.late = s.where
+	}
+	if !b.finish(r, rec) {
+		return nil
+	}
+	l.write(&command.Eprobe{EventName: r.name, On: command.EventName{Group: s.on.name.Group, Name: s.on.name.Name, Span: s.span}, Args: b.args, If: gate}, target.Eprobes)
+	return r
+}
+
+// kprobe makes a recipe of one step as a probe on a function. It takes no
+// condition: they are about the event's own fields and gate all that uses it.
+func (l *lowerer) kprobe(rec *recipe) *record {
+	if !l.need(target.KprobeEvents, rec.ev.Span, "a kprobe") {
+		return nil
+	}
+	s := &rec.steps[0]
+	b := l.probeBuilder(rec)
+	b.probe = s.probe
+	r := b.record(kprobe)
+	b.late = s.where
+	if !b.finish(r, rec) {
+		return nil
+	}
+	k := s.probe
+	l.write(&command.Kprobe{EventName: r.name, Module: k.Module, Symbol: k.Symbol, Offset: k.Offset, At: k.Span, Args: b.args}, target.KprobeEvents)
+	return r
+}
+
+// probeBuilder collects the arguments of a probe: those of the event's fields,
+// then hidden ones that its conditions need.
+type probeBuilder struct {
+	fetcher
+	rec    *recipe
+	args   []command.Arg
+	byKey  map[string]*column // columns by the value that they hold
+	labels labels
+	late   []ir.Expr // conditions about the event's own fields
+	into   *record
+}
+
+func (l *lowerer) probeBuilder(rec *recipe) *probeBuilder {
+	return &probeBuilder{fetcher: fetcher{l: l, ev: rec.ev}, rec: rec, byKey: map[string]*column{}, labels: labels{}}
+}
+
+// record begins the record of the event.
+func (b *probeBuilder) record(k kind) *record {
+	ev := b.rec.ev
+	b.into = &record{kind: k, recipe: b.rec,
+		name: command.EventName{Group: b.l.names.groupOf(ev), Name: ev.Name, Span: ev.Span}}
+	return b.into
+}
+
+// finish adds the fields and what the conditions need, and gates the record.
+func (b *probeBuilder) finish(r *record, rec *recipe) bool {
+	ok := true
+	fields := 0
+	for _, f := range rec.fields {
+		if b.add(f.Name, f.Value, f.Span) == nil {
+			ok = false
+			continue
+		}
+		fields++
+	}
+	if !ok {
+		return false
+	}
+	for _, w := range b.late {
+		c, good := b.l.cond(w, b.hiddenArg)
+		if !good {
+			return false
+		}
+		r.gate = and(r.gate, c)
+	}
+	if len(b.args) > command.MaxArgs {
+		b.l.tooManyArgs(rec.ev.Span, len(b.args))
+		return false
+	}
+	return true
+}
+
+// add makes the argument called name that holds x.
+func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
+	b.labels[name] = true
+	a := b.arg(name, x)
+	if a == nil {
+		return nil
+	}
+	if sp.Valid() && !sp.Contains(a.Span) {
+		a.Span = source.Join(sp, a.Span)
+	}
+	b.args = append(b.args, *a)
+	b.into.columns = append(b.into.columns, argColumn(name, x.Type(), a.Type))
+	c := b.into.columns[len(b.into.columns)-1]
+	b.byKey[x.String()] = &c
+	return &c
+}
+
+// hiddenArg returns the column that holds x whole, adding an argument if the
+// event has none.
+func (b *probeBuilder) hiddenArg(x ir.Expr) (*column, bool) {
+	if c, ok := b.byKey[x.String()]; ok {
+		return c, c.whole()
+	}
+	if !canFetch(x) {
+		return nil, false
+	}
+	c := b.add(b.labels.unique(label(x)), x, source.NoSpan)
+	return c, c != nil && c.whole()
+}
+
+// onBase makes a condition on the fields of the event that the probe hangs on,
+// or, if these do not say it, on the probe's own.
+func (b *probeBuilder) onBase(w ir.Expr) (command.Cond, bool) {
+	if testable(w, b.on) {
+		return b.l.cond(w, columnsOf(b.on))
+	}
+	b.late = append(b.late, w)
+	return nil, true
+}
+
+// testable reports whether each value that a condition tests is a whole column
+// of r.
+func testable(w ir.Expr, r *record) bool {
+	get := columnsOf(r)
+	ok := true
+	values(w, func(v ir.Expr) {
+		_, found := get(v)
+		ok = ok && found
+	})
+	return ok
+}
+
+// columnsOf finds the column of a record that holds a value whole.
+func columnsOf(r *record) columns {
+	return func(x ir.Expr) (*column, bool) {
+		if e, ok := x.(*ir.Early); ok {
+			x = e.X
+		}
+		x = uncast(x)
+		ref, ok := x.(*ir.FieldRef)
+		if !ok {
+			return nil, false
+		}
+		c := r.column(ref.Name)
+		return c, c != nil && c.whole()
+	}
+}

@@ -1,0 +1,129 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// record is an event that the kernel has, or will have once the plan's writes
+// are done, as what is built on it sees it.
+type record struct {
+	name    command.EventName
+	kind    kind
+	columns []column
+	gate    command.Cond // about own columns; all that is built on the record must add it
+	recipe  *recipe      // of a probe that others can be composed with; else nil
+}
+
+// kind is what a record is made by.
+type kind uint8
+
+const (
+	static kind = iota // the kernel's own
+	eprobe
+	kprobe
+	synthetic
+)
+
+// column is one field of a record.
+type column struct {
+	name    string
+	typ     types.Type // what it means
+	size    int        // bytes that hists and filters see; 0 for text, arrays and stacks
+	signed  bool       // the kernel's belief
+	kernel  string     // the kernel's type, for a reader
+	charPtr bool       // declared `char *`, which some kernels' eprobes cannot read
+	inPlace int        // bytes of an array that lies in the record
+}
+
+// column returns the column called name, nil if there is none.
+func (r *record) column(name string) *column {
+	for i := range r.columns {
+		if r.columns[i].name == name {
+			return &r.columns[i]
+		}
+	}
+	return nil
+}
+
+// whole reports whether the kernel sees the value as the script does: a number
+// of the same width and sign, or a text.
+func (c *column) whole() bool {
+	switch c.typ.(type) {
+	case types.String:
+		return true
+	case types.Array, types.Stack, types.Struct, types.Invalid:
+		return false
+	}
+	return c.size == types.Size(c.typ) && c.signed == types.Signed(c.typ)
+}
+
+// staticRecord returns the record of an event that the target has.
+func (l *lowerer) staticRecord(f *target.Format) *record {
+	key := f.System + "." + f.Name
+	if r, ok := l.static[key]; ok {
+		return r
+	}
+	r := &record{name: command.EventName{Group: f.System, Name: f.Name}, kind: static}
+	for i := range f.Fields {
+		r.columns = append(r.columns, staticColumn(&f.Fields[i]))
+	}
+	l.static[key] = r
+	return r
+}
+
+func staticColumn(f *target.Field) column {
+	c := column{name: f.Name, typ: f.Type, kernel: f.Decl}
+	switch t := f.Type.(type) {
+	case types.Int, types.Bool, types.Duration:
+		c.size, c.signed = f.Size, f.Signed
+	case types.Pointer:
+		c.size, c.signed = f.Size, f.Signed
+		// kernel/trace/trace_events_filter.c, filter_assign_type: `char *`
+		// and `const char *` are FILTER_PTR_STRING.
+		if e, ok := t.Elem.(types.Int); ok && e.Form == types.Char {
+			c.charPtr = true
+		}
+	case types.Array:
+		c.inPlace = f.Size
+	}
+	return c
+}
+
+// argColumn is the column that a probe's argument becomes.
+func argColumn(name string, t types.Type, ft command.FetchType) column {
+	c := column{name: name, typ: t, kernel: fetchTypeName(ft)}
+	switch t := t.(type) {
+	case types.String:
+		c.typ = types.String{}
+	case types.Array:
+		c.inPlace = types.Size(t)
+	default:
+		c.size, c.signed = types.Size(t), types.Signed(t)
+	}
+	return c
+}
+
+func fetchTypeName(ft command.FetchType) string {
+	switch {
+	case ft.Bits != 0:
+		return fmt.Sprintf("u%d", ft.Of)
+	case ft.Count != 0:
+		return fmt.Sprintf("%s[%d]", ft.Base, ft.Count)
+	}
+	return ft.Base
+}
+
+// substitute puts for each field of a stage what value says it stands for.
+func substitute(x ir.Expr, stage int, value func(name string, ref *ir.FieldRef) ir.Expr) ir.Expr {
+	return ir.Rewrite(x, func(x ir.Expr) ir.Expr {
+		if ref, ok := x.(*ir.FieldRef); ok && ref.Stage == stage {
+			return value(ref.Name, ref)
+		}
+		return x
+	})
+}
