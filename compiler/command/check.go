@@ -24,16 +24,17 @@ func Check(c Command) error {
 func spell(c Command) error {
 	switch c := c.(type) {
 	case *Eprobe:
-		return first(spellEvent(c.EventName), spellAnyEvent(c.On), spellArgs(c.Args),
+		return first(spellEvent(c.EventName), spellAnyEvent(c.On), spellArgs(c.Args, true),
 			spellCond(c.If), spellEprobeCond(c.If))
 	case *Kprobe:
-		return first(spellEvent(c.EventName), spellKprobe(c), spellArgs(c.Args))
+		return first(spellEvent(c.EventName), spellKprobe(c), spellArgs(c.Args, false))
 	case *Fprobe:
-		return first(spellEvent(c.EventName), spellModule(c.Module), spellSymbol(c.Symbol), spellArgs(c.Args))
+		return first(spellEvent(c.EventName), spellModule(c.Module), spellSymbol(c.Symbol), spellArgs(c.Args, false),
+			spellEntry(c))
 	case *Tprobe:
-		return first(spellEvent(c.EventName), spellIdent("tracepoint", c.Tracepoint), spellArgs(c.Args))
+		return first(spellEvent(c.EventName), spellIdent("tracepoint", c.Tracepoint), spellArgs(c.Args, false))
 	case *Uprobe:
-		return first(spellEvent(c.EventName), spellPath(c.Path), spellArgs(c.Args))
+		return first(spellEvent(c.EventName), spellPath(c.Path), spellArgs(c.Args, false))
 	case *Synthetic:
 		return spellSynthetic(c)
 	case *Delete:
@@ -122,6 +123,16 @@ func spellKprobe(c *Kprobe) error {
 	return nil
 }
 
+// spellEntry refuses a value that makes an fprobe one of the return.
+func spellEntry(c *Fprobe) error {
+	for _, a := range c.Args {
+		if !c.Return && usesRetVal(a.Fetch) {
+			return errors.New("$retval at a function's entry")
+		}
+	}
+	return nil
+}
+
 // spellPath is for a uprobe's file: the line has no quoting, so a path with
 // blanks or a comment sign cannot be said.
 func spellPath(s string) error {
@@ -161,8 +172,8 @@ func spellDelete(c *Delete) error {
 	if c.Name != "" && !isIdent(c.Name) {
 		return fmt.Errorf("event name %q", c.Name)
 	}
-	if strings.ContainsAny(c.Words, "#") || !all(c.Words, func(c byte) bool { return !isControl(c) }) ||
-		strings.TrimSpace(c.Words) != c.Words {
+	if strings.Contains(c.Words, "#") || !all(c.Words, func(c byte) bool { return !isControl(c) }) ||
+		joinWords(words(c.Words, 0)) != c.Words {
 		return fmt.Errorf("words %q", c.Words)
 	}
 	return nil

@@ -51,12 +51,32 @@ func spellPred(c *Pred) error {
 	default:
 		return fmt.Errorf("suffix %q", c.Suffix)
 	}
-	switch c.Op {
-	case "==", "!=", "<", "<=", ">", ">=", "&", "~":
-	default:
-		return fmt.Errorf("operator %q", c.Op)
+	if err := spellValue(c.Value); err != nil {
+		return err
 	}
-	return spellValue(c.Value)
+	switch c.Value.Kind {
+	case String:
+		return spellOp(c, "== != ~")
+	case CPUs:
+		return spellOp(c, "== != &")
+	}
+	if c.Suffix == "function" {
+		return spellOp(c, "== !=")
+	}
+	if _, err := parseUint(strings.TrimPrefix(c.Value.Text, "-")); err != nil {
+		return fmt.Errorf("number %q", c.Value.Text)
+	}
+	return spellOp(c, "== != < <= > >= &")
+}
+
+// spellOp checks that the operator of c is one of those that its value takes.
+func spellOp(c *Pred, ops string) error {
+	for op := range strings.FieldsSeq(ops) {
+		if c.Op == op {
+			return nil
+		}
+	}
+	return fmt.Errorf("operator %q before %s", c.Op, c.Value)
 }
 
 func spellValue(v Value) error {

@@ -10,18 +10,21 @@ func spellHist(c *Hist) error {
 	if len(c.Keys) == 0 {
 		return errors.New("hist without keys")
 	}
-	for _, list := range [][]HistExpr{c.Keys, c.Vals} {
-		for _, x := range list {
-			if err := spellExpr(x); err != nil {
-				return err
-			}
+	for _, x := range c.Keys {
+		if err := spellExpr(x, keyModifiers); err != nil {
+			return err
+		}
+	}
+	for _, x := range c.Vals {
+		if err := spellExpr(x, valModifiers); err != nil {
+			return err
 		}
 	}
 	for _, v := range c.Vars {
 		if !isVarName(v.Name) {
 			return fmt.Errorf("variable %q", v.Name)
 		}
-		if err := spellExpr(v.Expr); err != nil {
+		if err := spellExpr(v.Expr, varModifiers); err != nil {
 			return fmt.Errorf("variable '%s': %w", v.Name, err)
 		}
 	}
@@ -75,13 +78,32 @@ func precedence(x HistExpr) int {
 	return 1
 }
 
-// spellExpr checks an expression. There are no parentheses, so a tree can be
-// said only if it is what the kernel reads without them.
-func spellExpr(x HistExpr) error {
+// The modifiers that a key, a value and a variable may have.
+// trace_events_hist.c, parse_field, create_key_field and create_val_field.
+const (
+	keyModifiers = " hex sym sym-offset syscall execname log2 buckets usecs stacktrace "
+	valModifiers = " hex execname usecs percent graph "
+	varModifiers = " hex sym sym-offset syscall execname usecs stacktrace "
+)
+
+// spellExpr checks an expression whose fields may have modifiers. There are no
+// parentheses, so a tree can be said only if it is what the kernel reads without
+// them.
+func spellExpr(x HistExpr, modifiers string) error {
 	if neg, ok := x.(*HistNeg); ok {
 		x = neg.X
 	}
-	return spellTerm(x)
+	if err := spellTerm(x); err != nil {
+		return err
+	}
+	var err error
+	walkFields(x, func(f HistField) {
+		modifier, _, _ := strings.Cut(f.Modifier, "=")
+		if f.Event.Name != "" || modifier != "" && !strings.Contains(modifiers, " "+modifier+" ") {
+			err = fmt.Errorf("field '%s' with modifier %q here", f.Name, f.Modifier)
+		}
+	})
+	return err
 }
 
 func spellTerm(x HistExpr) error {
@@ -112,6 +134,19 @@ func spellTerm(x HistExpr) error {
 	return fmt.Errorf("no such hist expression: %T", x)
 }
 
+// walkFields calls f for each field of x from left to right.
+func walkFields(x HistExpr, f func(HistField)) {
+	switch x := x.(type) {
+	case HistField:
+		f(x)
+	case *HistBinary:
+		walkFields(x.X, f)
+		walkFields(x.Y, f)
+	case *HistNeg:
+		walkFields(x.X, f)
+	}
+}
+
 // spellQualifier is for the event before a name, which may be none. A hyphen in
 // it would be a minus.
 func spellQualifier(n EventName) error {
@@ -134,12 +169,15 @@ func spellHistField(x HistField) error {
 	if err := spellIdent("field", x.Name); err != nil {
 		return err
 	}
+	if undouble(x.Name) != x.Name || x.Modifier == "stacktrace" && stackName(x.Name) == "common_stacktrace" {
+		return fmt.Errorf("field '%s' as it is read back", x.Name)
+	}
 	switch x.Modifier {
 	case "", "hex", "sym", "sym-offset", "execname", "syscall", "log2", "usecs", "percent", "graph", "stacktrace":
 		return nil
 	}
 	n, ok := strings.CutPrefix(x.Modifier, "buckets=")
-	if _, err := parseUint(n); !ok || err != nil {
+	if size, err := parseUint(n); !ok || err != nil || size == 0 {
 		return fmt.Errorf("modifier %q", x.Modifier)
 	}
 	return nil
@@ -158,6 +196,9 @@ func spellAction(a HistAction) error {
 	default:
 		return fmt.Errorf("handler %q", a.Handler)
 	}
+	if a.Handler == "onmatch" && a.Do != "trace" {
+		return fmt.Errorf("action %q of onmatch", a.Do)
+	}
 	switch a.Do {
 	case "trace":
 		if err := spellIdent("synthetic event", a.Synth); err != nil {
@@ -172,14 +213,27 @@ func spellAction(a HistAction) error {
 		return fmt.Errorf("action %q", a.Do)
 	}
 	for _, x := range a.Params {
-		switch x.(type) {
-		case HistField, HistRef:
-		default:
-			return errors.New("parameter that is neither a variable nor a field")
-		}
-		if err := spellTerm(x); err != nil {
+		if err := spellParam(a, x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// spellParam checks a parameter: a field, without a modifier, or for trace a
+// variable too.
+func spellParam(a HistAction, x HistExpr) error {
+	switch x := x.(type) {
+	case HistField:
+		if x.Modifier != "" || a.Do == "save" && x.Event.Name != "" {
+			return fmt.Errorf("parameter '%s'", x.Name)
+		}
+	case HistRef:
+		if a.Do == "save" {
+			return fmt.Errorf("variable '%s' in save", x.Name)
+		}
+	default:
+		return errors.New("parameter that is neither a variable nor a field")
+	}
+	return spellTerm(x)
 }

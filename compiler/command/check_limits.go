@@ -97,12 +97,36 @@ func limitHist(c *Hist) error {
 			delete(refs, r)
 		}
 	}
+	if c.NoHitcount && vals == 0 {
+		return errors.New("nohitcount without a value")
+	}
+	if err := limitWords(c); err != nil {
+		return err
+	}
 	if c.Size != 0 && (c.Size <= MinHistSize/2 || c.Size > MaxHistSize) {
 		return fmt.Errorf("size %d, the kernel's limits are %d and %d", c.Size, MinHistSize, MaxHistSize)
 	}
 	return first(limit("keys", len(c.Keys), MaxHistKeys), limit("values", vals, MaxHistVals),
 		limit("sort keys", len(c.Sort), MaxSort), limit("variables", Vars(c), MaxVars),
 		limit("references", len(refs), MaxRefs), limit("actions", len(c.Actions), MaxActions))
+}
+
+// limitWords refuses words of actions that are too short for the kernel.
+func limitWords(c *Hist) error {
+	for _, a := range c.Actions {
+		if a.Do == "trace" && len(a.Synth) < MinActionWord {
+			return fmt.Errorf("synthetic event name %q is too short for an action", a.Synth)
+		}
+		for _, x := range a.Params {
+			if f, ok := x.(HistField); ok && len(f.Name) < MinActionWord {
+				return fmt.Errorf("field name %q is too short for an action", f.Name)
+			}
+		}
+		if err := limit("parameters", len(a.Params), MaxSynthFields); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Operators counts the operators of x, which MaxOperators bounds.

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-func spellArgs(args []Arg) error {
+// spellArgs checks the arguments of an eprobe or another probe.
+func spellArgs(args []Arg, ofEprobe bool) error {
 	for _, a := range args {
 		special, ok := a.Fetch.(Special)
 		switch {
@@ -14,7 +15,7 @@ func spellArgs(args []Arg) error {
 		case !isIdent(a.Name) || len(a.Name) > MaxArgName:
 			return fmt.Errorf("argument name %q", a.Name)
 		}
-		if err := first(spellFetch(a.Fetch), spellType(a.Type)); err != nil {
+		if err := first(spellFetch(a.Fetch), spellDollar(a.Fetch, ofEprobe), spellType(a.Type)); err != nil {
 			return fmt.Errorf("argument '%s': %w", a.Name, err)
 		}
 	}
@@ -51,6 +52,9 @@ func spellType(t FetchType) error {
 func spellFetch(f Fetch) error {
 	switch f := f.(type) {
 	case FieldOf:
+		if f.Name == "COMM" {
+			return errors.New("field COMM, which is the task's name")
+		}
 		return spellIdent("field", f.Name)
 	case ArgN:
 		if f.N < 1 {
@@ -75,6 +79,9 @@ func spellFetch(f Fetch) error {
 	case ImmString:
 		return spellImmString(f.Text)
 	case Deref:
+		if _, isText := f.X.(ImmString); isText || f.X == nil {
+			return errors.New("dereference of no address")
+		}
 		return spellFetch(f.X)
 	case Var:
 		if !isArrowPath(f.Path) {
@@ -104,6 +111,31 @@ func spellImmString(s string) error {
 	return nil
 }
 
+// spellDollar checks that f means what it says in its kind of probe: to an eprobe
+// everything with a dollar is a field, to the others nothing is.
+func spellDollar(f Fetch, ofEprobe bool) error {
+	isField, isOther := false, false
+	switch f := f.(type) {
+	case FieldOf:
+		isField = true
+	case ArgN, RetVal, StackAddr, StackN:
+		isOther = true
+	case Special:
+		isOther = f.Text[0] == '$'
+	case Deref:
+		return spellDollar(f.X, ofEprobe)
+	case Typecast:
+		return spellDollar(f.X, ofEprobe)
+	}
+	if ofEprobe && isOther {
+		return errors.New("an eprobe has only its event's fields")
+	}
+	if !ofEprobe && isField {
+		return errors.New("field of an event that is none of an eprobe's")
+	}
+	return nil
+}
+
 func spellTypecast(f Typecast) error {
 	if err := spellIdent("struct", f.Struct); err != nil {
 		return err
@@ -114,8 +146,8 @@ func spellTypecast(f Typecast) error {
 	if f.Path != "" && !isArrowPath(f.Path) {
 		return fmt.Errorf("members %q", f.Path)
 	}
-	if f.X == nil {
-		return errors.New("typecast of nothing")
+	if _, isText := f.X.(ImmString); isText || f.X == nil {
+		return errors.New("typecast of no address")
 	}
 	return spellFetch(f.X)
 }
@@ -143,14 +175,19 @@ func spellSpecial(s string) error {
 	return nil
 }
 
-// isSpecial reports whether s begins like a Special.
+// isSpecial reports whether s has the shape of a Special.
 func isSpecial(s string) bool {
-	for _, start := range []string{"$current", "$retval->", "$retval.", "this_cpu_read(", "this_cpu_ptr("} {
-		if strings.HasPrefix(s, start) {
-			return true
-		}
+	switch {
+	case s == "$arg*", s == "$current":
+		return true
+	case strings.HasPrefix(s, "this_cpu_read("), strings.HasPrefix(s, "this_cpu_ptr("):
+		return strings.IndexByte(s, ')') == len(s)-1
 	}
-	return s == "$arg*" || strings.HasPrefix(s, "$arg") && hasArrow(s)
+	s, ok := strings.CutPrefix(s, "$")
+	first, _, _ := strings.Cut(strings.ReplaceAll(s, "->", "."), ".")
+	isVar := first == "current" || first == "retval" ||
+		strings.HasPrefix(first, "arg") && len(first) > 3 && all(first[3:], isDigit)
+	return ok && isVar && len(s) > len(first) && isArrowPath(s)
 }
 
 func hasArrow(s string) bool { return strings.Contains(s, "->") || strings.Contains(s, ".") }

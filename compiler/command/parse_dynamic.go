@@ -64,10 +64,20 @@ func parseDelete(line string, list []word) (Command, error) {
 	} else if d.Name = name; !isIdent(name) {
 		return nil, errAt(at, "no name of an event")
 	}
-	for _, w := range list[1:] {
-		d.Words = strings.TrimPrefix(d.Words+" "+w.text, " ")
-	}
+	d.Words = joinWords(list[1:])
 	return d, nil
+}
+
+// joinWords puts one blank between words.
+func joinWords(list []word) string {
+	var b strings.Builder
+	for i, w := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.text)
+	}
+	return b.String()
 }
 
 // head is the first word of a probe's line.

@@ -48,6 +48,9 @@ func parseSum(s string, at int) (HistExpr, error) {
 	var sumOp, op byte
 	for {
 		x, n, err := parseOperand(s, at)
+		if f, ok := x.(HistField); ok && err == nil && f.Event.Name != "" {
+			err = errAt(at, "want a field, a variable or a number")
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +131,7 @@ func parseHistField(s string) (HistField, bool) {
 		return f, false
 	}
 	f.Name = undouble(f.Name)
-	if strings.EqualFold(f.Name, "stacktrace") || f.Name == "common_stacktrace" {
+	if stackName(f.Name) == "common_stacktrace" {
 		f.Modifier = strings.TrimSuffix(f.Modifier, "stacktrace")
 	}
 	return f, spellHistField(f) == nil

@@ -294,6 +294,9 @@ func (p fetchParser) typecast(s string, at, depth int) (Fetch, error) {
 	}
 	f.Path = path
 	if strings.HasPrefix(inner, "(") {
+		if len(inner) < 3 || inner[len(inner)-1] != ')' {
+			return nil, errAt(innerAt, "want a value in parentheses")
+		}
 		inner = inner[1 : len(inner)-1]
 		innerAt++
 	}

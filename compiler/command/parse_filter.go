@@ -159,8 +159,13 @@ func (p *condParser) pred() (Cond, error) {
 		return nil, p.fail("want an operator")
 	}
 	p.blanks()
+	start = p.i
 	if err := p.value(c); err != nil {
 		return nil, err
+	}
+	if spellPred(c) != nil {
+		p.i = start
+		return nil, p.fail("want another kind of value")
 	}
 	return c, nil
 }
