@@ -47,6 +47,8 @@ func Size(t Type) int {
 		return 8
 	case Array:
 		return t.Len * Size(t.Elem)
+	case Struct:
+		return t.Size
 	}
 	return 0
 }

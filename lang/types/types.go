@@ -89,8 +89,13 @@ type Array struct {
 	Len  int
 }
 
-// Struct is a C struct or union, known by name only here.
-type Struct struct{ Name string }
+// Struct is a C struct or union. Its members are the target's to tell, by ID if
+// that is not 0, else by Name. One without a name has an ID.
+type Struct struct {
+	Name string
+	ID   uint32 // the type's number in the target's BTF
+	Size int    // bytes, 0 if not known
+}
 
 // Stack is a stack of return addresses.
 type Stack struct{}
@@ -147,7 +152,12 @@ func (t Int) String() string {
 func (Bool) String() string       { return "bool" }
 func (t Duration) String() string { return t.Unit.String() }
 func (String) String() string     { return "str" }
-func (t Struct) String() string   { return t.Name }
+func (t Struct) String() string {
+	if t.Name == "" {
+		return "struct"
+	}
+	return t.Name
+}
 func (Stack) String() string      { return "stack" }
 func (Void) String() string       { return "void" }
 func (Untyped) String() string    { return "number" }
