@@ -118,7 +118,8 @@ func (t *Target) readmeHas(s string) bool {
 }
 
 // readmeMarks are words of README by the release that brought them, the newest
-// first. They bound a release that is not known.
+// first. What depends on the configuration is not there in every kernel of the
+// release, so that a word proves an age and its absence proves nothing.
 var readmeMarks = []struct {
 	word  string
 	since patch
@@ -129,22 +130,17 @@ var readmeMarks = []struct {
 	{"<argname>[->field[", patch{6, 6, 0}},
 	{"<tracepoint> [<args>]", patch{6, 5, 0}},
 	{"'common_stacktrace'", patch{6, 4, 0}},
-	{"nohitcount", patch{6, 2, 0}},
-	{"[if <filter>]\n\t           -:", patch{6, 0, 0}},
+	{"[<args>] [if <filter>]", patch{6, 0, 0}},
 	{"<attached-group>.<attached-event>", patch{5, 15, 0}},
-	{"s:[synthetic/]<event>", patch{5, 1, 0}},
 	{"dynamic_events", patch{5, 0, 0}},
 }
 
-// versionFromReadme bounds the release by what README says.
-func (t *Target) versionFromReadme() (least, most patch) {
-	most = patch{major: lastPatch}
+// leastFromReadme returns the oldest release that README can be of.
+func (t *Target) leastFromReadme() patch {
 	for _, m := range readmeMarks {
 		if t.readmeHas(m.word) {
-			return m.since, most
+			return m.since
 		}
-		// The word is not there, so the kernel is older than it.
-		most = patch{m.since.major, m.since.minor - 1, lastPatch}
 	}
-	return patch{}, most
+	return patch{}
 }

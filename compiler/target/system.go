@@ -100,7 +100,7 @@ func (t *Target) findSystem() system {
 	s.arch = t.findArch(s.release)
 	p, ok := parseRelease(s.release)
 	if !ok {
-		s.least, s.most = t.versionFromReadme()
+		s.least, s.most = t.leastFromReadme(), patch{major: lastPatch}
 		return s
 	}
 	s.version = Version{p.major, p.minor}
