@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -117,7 +118,10 @@ func spellKprobe(c *Kprobe) error {
 	} else if err := first(spellModule(c.Module), spellSymbol(c.Symbol)); err != nil {
 		return err
 	}
-	if c.MaxActive < 0 || c.MaxActive != 0 && !c.Return {
+	if c.Symbol != "" && (c.Return && c.Offset != 0 || c.Offset > math.MaxInt64) {
+		return fmt.Errorf("offset %d from a function", c.Offset)
+	}
+	if c.MaxActive < 0 || c.MaxActive > MaxActive || c.MaxActive != 0 && !c.Return {
 		return fmt.Errorf("maxactive %d", c.MaxActive)
 	}
 	return nil

@@ -89,7 +89,7 @@ func readbacks(t testing.TB, path string) []readback {
 	var list []readback
 	reading := false
 	for line := range strings.Lines(string(text)) {
-		cols := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		cols := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3) // a line may hold a tab
 		switch {
 		case reading && line == "end\n":
 			reading = false

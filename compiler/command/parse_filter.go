@@ -144,8 +144,10 @@ func (p *condParser) pred() (Cond, error) {
 	}
 	if p.i < len(p.s) && p.s[p.i] == '.' {
 		p.i++
+		start = p.i
 		c.Suffix = p.word(isWord)
 		if c.Suffix != "ustring" && c.Suffix != "function" {
+			p.i = start
 			return nil, p.fail("want 'ustring' or 'function'")
 		}
 	}

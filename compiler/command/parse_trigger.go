@@ -55,6 +55,7 @@ func nameLen(s string) int {
 // parseTriggerParams reads what stands behind the kind, with its colon.
 func parseTriggerParams(c *Trigger, s string, at int) error {
 	var params []word
+	end := at + len(s)
 	if s != "" {
 		if s[0] != ':' {
 			return errAt(at, "want ':'")
@@ -67,7 +68,7 @@ func parseTriggerParams(c *Trigger, s string, at int) error {
 	}
 	if c.Kind.HasTarget() {
 		if len(params) < 2 {
-			return errAt(at, "want SYSTEM:EVENT")
+			return errAt(end, "want SYSTEM:EVENT")
 		}
 		c.Target = EventName{Group: params[0].text, Name: params[1].text}
 		if spellAnyEvent(c.Target) != nil {
