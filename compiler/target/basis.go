@@ -33,7 +33,11 @@ func (r rule) basis() string {
 		// Tabs and runs of blanks are the README's layout.
 		facts = append(facts, `README has "`+strings.Join(strings.Fields(r.readme), " ")+`"`)
 	case r.since != patch{}:
-		facts = append(facts, fmt.Sprintf("release %v or later", r.since))
+		since := fmt.Sprintf("release %v or later", r.since)
+		for _, c := range r.carried {
+			since += fmt.Sprintf(" (or %v or later, before %v)", c[0], c[1])
+		}
+		facts = append(facts, since)
 	}
 	if r.until != (patch{}) {
 		facts = append(facts, fmt.Sprintf("before %v", r.until))

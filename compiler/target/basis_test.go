@@ -7,6 +7,7 @@ func TestBasisSaysWhatDecides(t *testing.T) {
 		Eprobes:                `README has "<attached-group>.<attached-event>"`,
 		FprobeMaxactive:        "release 6.5 or later, before 6.14, needs fprobe events",
 		SyscallEvents:          "tracefs has events/syscalls/sys_enter_read/format",
+		FilterUstring:          "release 5.17 or later (or 5.10.262 or later, before 5.11)",
 		QuirkEprobePointerByte: "release 5.15 or later, before 6.1.192; or release 6.2 or later, before 6.12.117; or release 6.13 or later, before 7.2.13",
 	} {
 		if got := Basis(f); got != want {
