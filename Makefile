@@ -9,8 +9,8 @@ SHELL := /bin/bash
 GO ?= go
 # For go test: `make test TESTFLAGS=-v`.
 TESTFLAGS ?=
-# The race detector needs a C compiler.
-RACE := $(shell command -v gcc clang >/dev/null 2>&1 && echo -race)
+# The race detector needs a C compiler; Go turns cgo off where there is none.
+RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race)
 # Kernel tests that cannot run are a failure if this is not empty.
 REQUIRE_KERNELS ?= $(CI)
 # The revision is part of the build where git can tell it.
