@@ -56,7 +56,7 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 	}
 	x := &ir.Context{At: ir.At{T: contextType(kind), Sp: sp}, Stage: v.index, Kind: kind}
 	call, _ := v.stage.Source.(*ir.Syscall)
-	probe, _ := v.stage.Source.(*ir.Kprobe)
+	probe, _ := v.stage.Source.(*ir.Probe)
 	wantsArg := kind == ir.Reg || kind == ir.StackWord || kind == ir.Arg
 	switch {
 	case kind == ir.Ret && (call == nil || call.End == ir.EndEnter):
@@ -85,7 +85,7 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 }
 
 // contextArg checks the argument of $reg, $stack and $arg.
-func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Kprobe) bool {
+func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) bool {
 	c := sc.c
 	if len(e.Args) != 1 {
 		c.argumentCount(e.Span(), "$"+e.Name, 1, 1, len(e.Args))

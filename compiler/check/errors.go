@@ -335,8 +335,8 @@ func sourceName(s ir.Source) string {
 			return fmt.Sprintf("syscall '%s.exit'", s.Name)
 		}
 		return fmt.Sprintf("syscall '%s'", s.Name)
-	case *ir.Kprobe:
-		return fmt.Sprintf("kprobe '%s'", s.Symbol)
+	case *ir.Probe:
+		return probeName(s)
 	}
 	return "the source"
 }
@@ -427,4 +427,19 @@ func (c *checker) unknownContext(sp source.Span, name string) {
 		names = append(names, "$"+n)
 	}
 	c.unknown(diag.UnknownContext, sp, "$"+name, fmt.Sprintf("there is no '$%s'", name), names, todo("there are %s", strings.Join(names, ", ")))
+}
+
+// probeName names a probe's place as a script writes it.
+func probeName(p *ir.Probe) string {
+	word := [...]string{"kprobe", "func", "tracepoint", "ufunc", "uprobe", "usdt"}[p.Place]
+	end := ""
+	if p.Place == ir.AtFunc || p.Place == ir.AtUserFunc {
+		switch p.End {
+		case ir.EndEnter:
+			end = ".enter"
+		case ir.EndExit:
+			end = ".exit"
+		}
+	}
+	return fmt.Sprintf("%s '%s%s'", word, p.Symbol, end)
 }

@@ -311,7 +311,7 @@ func (c *checker) inlineName(src ir.Source) string {
 		case ir.EndExit:
 			base += "_exit"
 		}
-	case *ir.Kprobe:
+	case *ir.Probe:
 		base = eventNameFrom(s.Symbol)
 	}
 	name := uniqueName(base, func(name string) bool {

@@ -151,7 +151,7 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 		c.notYet(one.Span(), "a kprobe at an address")
 		return nil
 	}
-	k := &ir.Kprobe{Symbol: one.Func.Name.Text(), Span: one.Func.Span()}
+	k := &ir.Probe{Symbol: one.Func.Name.Text(), Span: one.Func.Span()}
 	if one.Func.Param {
 		v, ok := c.nameParam(one.Func.Name)
 		if !ok {
@@ -185,7 +185,7 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 
 // probeSymbol reports a symbol that the target has not, or will not probe. A
 // module that is not loaded may bring it.
-func (c *checker) probeSymbol(k *ir.Kprobe) {
+func (c *checker) probeSymbol(k *ir.Probe) {
 	if !plainSymbol(k.Symbol) {
 		c.badSymbol(k.Span, k.Symbol)
 		return

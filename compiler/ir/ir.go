@@ -76,7 +76,7 @@ type Key struct {
 }
 
 // Source is where a stage's events come from: *KernelEvent, *Derived, *Syscall
-// or *Kprobe.
+// or *Probe.
 type Source interface {
 	// Vars returns what a record of the source offers by name.
 	Vars() []Var
@@ -113,13 +113,31 @@ type Syscall struct {
 	Args []Var // none at the exit
 }
 
-// Kprobe is an instruction of the kernel. Args are the parameters by position,
-// with an empty name for one that is skipped.
-type Kprobe struct {
-	Module, Symbol string
-	Offset         uint64
-	Args           []Var
-	Span           source.Span // of the symbol
+// Place is the kind of place that a Probe is at.
+type Place uint8
+
+// The places.
+const (
+	AtInstruction Place = iota // of the kernel: kprobe
+	AtFunc                     // a kernel function's entry, return or both: func
+	AtTracepoint               // a raw tracepoint: tracepoint
+	AtUserFunc                 // a function of a program or library: ufunc
+	AtUser                     // an instruction of one: uprobe
+	AtMark                     // a mark that its author left: usdt
+)
+
+// Probe is a place in code. Args are the parameters by position, with an empty
+// name for one that is skipped. The exit of a function has the entry's too.
+type Probe struct {
+	Place  Place
+	End    End    // EndEnter where a place has but one
+	Module string // of the kernel, or a mark's provider
+	Symbol string
+	Offset uint64 // from Symbol or, in user space, in the file
+	Path   string // the file, in user space
+	Args   []Var
+	Result types.Type  // of a function; Void if it has none, nil if it is not known
+	Span   source.Span // of the symbol
 }
 
 // Vars implements Source.
@@ -144,7 +162,7 @@ func (s *Derived) Vars() []Var {
 func (s *Syscall) Vars() []Var { return s.Args }
 
 // Vars implements Source.
-func (s *Kprobe) Vars() []Var {
+func (s *Probe) Vars() []Var {
 	out := make([]Var, 0, len(s.Args))
 	for _, a := range s.Args {
 		if a.Name != "" {
@@ -157,7 +175,7 @@ func (s *Kprobe) Vars() []Var {
 func (*KernelEvent) src() {}
 func (*Derived) src()     {}
 func (*Syscall) src()     {}
-func (*Kprobe) src()      {}
+func (*Probe) src()       {}
 
 // Trace is an event whose records are wanted. Exactly one of Event and Kernel
 // is set.

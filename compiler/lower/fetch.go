@@ -95,8 +95,8 @@ func convertsUnit(x *ir.Cast) bool {
 // fetcher makes the arguments of one probe.
 type fetcher struct {
 	l     *lowerer
-	on    *record    // of an eprobe: what it hangs on
-	probe *ir.Kprobe // of a kprobe
+	on    *record   // of an eprobe: what it hangs on
+	probe *ir.Probe // of a probe
 	ev    *ir.Event
 }
 

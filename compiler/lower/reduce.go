@@ -20,7 +20,7 @@ type recipe struct {
 // yet to be made.
 type step struct {
 	on     *record
-	probe  *ir.Kprobe
+	probe  *ir.Probe
 	where  []ir.Expr // about this step alone; a happening that fails them did not happen
 	keys   []ir.Key  // how it follows the steps before
 	span   source.Span
@@ -62,7 +62,7 @@ func (l *lowerer) reduceStage(rec *recipe, st *ir.Stage) bool {
 	switch src := st.Source.(type) {
 	case *ir.KernelEvent:
 		s.on = l.staticRecord(src.Format)
-	case *ir.Kprobe:
+	case *ir.Probe:
 		s.probe = src
 	case *ir.Derived:
 		return l.reduceDerived(rec, st, s, src.Event)
