@@ -21,6 +21,18 @@ func (f *Format) Field(name string) *Field {
 	return nil
 }
 
+// Copied returns the field that holds what the user pointer in the field
+// called name points to, as the kernel copied it at the system call's entry,
+// faulting it in; nil if the kernel does not. 7.2.13 has such fields of many
+// calls ("__filename_val" for "filename"), 6.17.13 has not. Long text is
+// cut off.
+func (f *Format) Copied(name string) *Field {
+	if f.System != "syscalls" {
+		return nil
+	}
+	return f.Field("__" + name + "_val")
+}
+
 // Field is one field of an event's record.
 type Field struct {
 	Name string

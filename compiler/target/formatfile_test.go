@@ -89,6 +89,25 @@ func TestSyscallArgumentsKeepTheirWidth(t *testing.T) {
 	}
 }
 
+func TestCopiedArguments(t *testing.T) {
+	for target, want := range map[string]bool{"6.17-x86_64": false, "7.2-x86_64": true, "7.3-x86_64": true} {
+		tg, err := Embedded(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := tg.Format("syscalls", "sys_enter_openat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Copied("filename"); (got != nil) != want || got != nil && got.Type != (types.String{}) {
+			t.Errorf("%s: got %+v, want one: %v", target, got, want)
+		}
+		if got := f.Copied("flags"); got != nil {
+			t.Errorf("%s: got %+v for a number", target, got)
+		}
+	}
+}
+
 func TestBadFormats(t *testing.T) {
 	for _, text := range []string{
 		"", "name: x\n", "ID: x\n", "ID: -1\n", "ID: 1\n\tfield:int a;\n", "ID: 1\n\tfield:;\toffset:0;\tsize:4;\tsigned:0;\n",
