@@ -83,3 +83,10 @@ const (
 	// TooManyErrors: the text has more errors than are shown.
 	TooManyErrors Code = "too-many-errors"
 )
+
+// The code of lang/format.
+const (
+	// FormatFailed: a bug: formatting would have changed what a script means.
+	// The script is left as it is.
+	FormatFailed Code = "format-failed"
+)
