@@ -54,6 +54,9 @@ func spellPred(c *Pred) error {
 	if err := spellValue(c.Value); err != nil {
 		return err
 	}
+	if c.Suffix == "ustring" && c.Value.Kind != String || c.Suffix == "function" && c.Value.Kind != Number {
+		return fmt.Errorf("%s with %s", c.Suffix, c.Value)
+	}
 	switch c.Value.Kind {
 	case String:
 		return spellOp(c, "== != ~")

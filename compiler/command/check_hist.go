@@ -29,8 +29,8 @@ func spellHist(c *Hist) error {
 		}
 	}
 	for _, s := range c.Sort {
-		if err := spellIdent("sort key", s.Name); err != nil {
-			return err
+		if !isIdent(s.Name) || undouble(s.Name) != s.Name {
+			return fmt.Errorf("sort key %q", s.Name)
 		}
 	}
 	if c.Size < 0 {

@@ -56,8 +56,7 @@ func limitProbe(n EventName, args []Arg) error {
 			return fmt.Errorf("argument name %q is taken", a.Name)
 		}
 		seen[a.Name] = true
-		if err := first(limit("elements", a.Type.Count, MaxArray),
-			limit("bytes of an argument", ArgBody(a), MaxArgBodyNew)); err != nil {
+		if err := limit("bytes of an argument", ArgBody(a), MaxArgBodyNew); err != nil {
 			return err
 		}
 	}

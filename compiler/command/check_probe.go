@@ -36,8 +36,8 @@ func spellType(t FetchType) error {
 		return fmt.Errorf("bit field of %d bits", t.Of)
 	case "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64",
 		"char", "string", "ustring", "symbol", "symstr", "%pd", "%pD":
-		if t.Count < 0 || t.Bits != 0 {
-			return fmt.Errorf("type %s", t.Base)
+		if t.Count < 0 || t.Count > MaxArray || t.Bits != 0 || t.Offset != 0 || t.Of != 0 {
+			return fmt.Errorf("%d elements of type %s", t.Count, t.Base)
 		}
 		return nil
 	case "":

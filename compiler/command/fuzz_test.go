@@ -2,6 +2,8 @@ package command
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -137,4 +139,31 @@ func FuzzFilterString(f *testing.F) {
 			sameAgain(t, c)
 		}
 	})
+}
+
+// TestWordsThatNearlyMeanSomethingElse tries the texts that the syntax is made
+// of in all places.
+func TestWordsThatNearlyMeanSomethingElse(t *testing.T) {
+	texts := []string{"pid", "x1", "_", "if", "COMM", "comm", "hitcount", "keys", "stacktrace", "common_cpucpu", "a-b", "1x", "u32",
+		"file->f_mode", "a.b", "usecs", "sym-offset", "buckets=3", "hex", "/bin/a:b(c)", "/lib/x%return", "$arg*", "$current", "$current->x",
+		"$retval->y.z", "$arg1->f", "$arg1", "this_cpu_read(@q+8)", "this_cpu_ptr(+8(@q))", "0", "-0x10", "077", "char[16]", "char[]",
+		"unsigned long[]", "unsigned int", "onmatch", "it's", `"`, "a)b", "a(b", "0-3,5", "==", "&", "~", "global", "pause", "synthetic", "9p"}
+	random := rand.New(rand.NewPCG(1, 2))
+	text := func() string { return texts[random.IntN(len(texts))] }
+	printed, rounds := 0, 20000
+	if testing.Short() {
+		rounds = 2000
+	}
+	for range rounds {
+		n := []int64{0, 1, -1, 8, 77, math.MaxInt64, math.MinInt64}[random.IntN(7)]
+		for _, c := range filled(text(), text(), text(), n, uint8(random.IntN(256))) {
+			if spell(c) == nil {
+				sameAgain(t, c)
+				printed++
+			}
+		}
+	}
+	if printed < rounds {
+		t.Errorf("only %d commands could be printed", printed)
+	}
 }
