@@ -24,6 +24,7 @@ type cli struct {
 	ShowVersion versionFlag `name:"version" help:"Print the version and exit."`
 	Compile     compileCmd  `cmd:"" help:"Print what a script compiles to."`
 	Check       checkCmd    `cmd:"" help:"Print all errors and warnings of scripts."`
+	Fmt         fmtCmd      `cmd:"" help:"Format scripts in the one style."`
 	Target      targetCmd   `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
 	Version     versionCmd  `cmd:"" help:"Print the version."`
 }
@@ -75,7 +76,7 @@ func run(args []string, env Env) int {
 		return code
 	}
 	if err != nil {
-		return fail(env, usageError(args, err))
+		return fail(env, usageError(err))
 	}
 	return fail(env, ctx.Run(&env, &globals{env: &env, color: c.Color}))
 }
@@ -87,7 +88,7 @@ type globals struct {
 }
 
 // usageError adds to a wrong command line where to read more.
-func usageError(args []string, err error) error {
+func usageError(err error) error {
 	help := "ep --help"
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil {
