@@ -37,6 +37,8 @@ type Target struct {
 	texts   map[string]text     // small files, by path
 	has     map[Feature]bool    // features decided so far
 	symbols map[string]Function // functions looked up so far
+
+	btf btfs // type information, opened when it is asked for
 }
 
 // text is a file that was read, or why it could not be.
