@@ -55,14 +55,17 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 		return c.invalid(sp)
 	}
 	x := &ir.Context{At: ir.At{T: contextType(kind), Sp: sp}, Stage: v.index, Kind: kind}
-	call, _ := v.stage.Source.(*ir.Syscall)
 	probe, _ := v.stage.Source.(*ir.Probe)
 	wantsArg := kind == ir.Reg || kind == ir.StackWord || kind == ir.Arg
 	switch {
-	case kind == ir.Ret && (call == nil || call.End == ir.EndEnter):
-		c.noReturnValue(e.Span(), v)
-		return c.invalid(sp)
-	case kind == ir.Elapsed && (call == nil || call.End != ir.EndBoth):
+	case kind == ir.Ret:
+		t, ok := resultType(v.stage.Source)
+		if !ok {
+			c.noReturnValue(e.Span(), v)
+			return c.invalid(sp)
+		}
+		x.T = t
+	case kind == ir.Elapsed && !isSpan(v.stage.Source):
 		c.noElapsed(e.Span(), v)
 		return c.invalid(sp)
 	case kind == ir.Func:
@@ -126,3 +129,25 @@ func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) b
 // maxStackWord is the last word of the smallest kernel stack that ep knows
 // (THREAD_SIZE of 16 KiB; kernel/trace/trace_probe.c, parse_probe_vars).
 const maxStackWord = 2047
+
+// resultType returns the type of what a source's call returns; false if it is no
+// call, has not returned, or returns nothing.
+func resultType(s ir.Source) (types.Type, bool) {
+	switch s := s.(type) {
+	case *ir.Syscall:
+		return contextType(ir.Ret), s.End != ir.EndEnter
+	case *ir.Probe:
+		if s.Place != ir.AtFunc && s.Place != ir.AtUserFunc || s.End == ir.EndEnter {
+			return nil, false
+		}
+		switch t := s.Result.(type) {
+		case nil:
+			return types.Int{Size: 8, Form: types.Hex}, true
+		case types.Void:
+			return nil, false
+		default:
+			return t, true
+		}
+	}
+	return nil, false
+}

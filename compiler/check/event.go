@@ -174,15 +174,15 @@ func (c *checker) allFields(ev *ir.Event, sc *scope) {
 		c.fieldName(f)
 		ev.Fields = append(ev.Fields, f)
 	}
-	if s, ok := view.stage.Source.(*ir.Syscall); ok && s.End != ir.EndEnter {
-		for _, k := range []ir.ContextKind{ir.Ret, ir.Elapsed} {
-			if k == ir.Elapsed && s.End != ir.EndBoth {
-				continue
-			}
-			t := contextType(k)
-			ev.Fields = append(ev.Fields, &ir.Field{Name: k.String(), Span: view.stage.Span, Type: t,
-				Value: &ir.Context{At: ir.At{T: t, Sp: view.stage.Span}, Kind: k}})
-		}
+	own := func(k ir.ContextKind, t types.Type) {
+		ev.Fields = append(ev.Fields, &ir.Field{Name: k.String(), Span: view.stage.Span, Type: t,
+			Value: &ir.Context{At: ir.At{T: t, Sp: view.stage.Span}, Kind: k}})
+	}
+	if t, ok := resultType(view.stage.Source); ok {
+		own(ir.Ret, t)
+	}
+	if isSpan(view.stage.Source) {
+		own(ir.Elapsed, contextType(ir.Elapsed))
 	}
 }
 
@@ -305,14 +305,12 @@ func (c *checker) inlineName(src ir.Source) string {
 		base = s.Event.Name
 	case *ir.Syscall:
 		base = s.Name
-		switch s.End {
-		case ir.EndEnter:
-			base += "_enter"
-		case ir.EndExit:
-			base += "_exit"
-		}
+		base += endName(s.End)
 	case *ir.Probe:
 		base = eventNameFrom(s.Symbol)
+		if s.Place == ir.AtFunc || s.Place == ir.AtUserFunc {
+			base += endName(s.End)
+		}
 	}
 	name := uniqueName(base, func(name string) bool {
 		_, taken := c.decls[name]
@@ -320,4 +318,15 @@ func (c *checker) inlineName(src ir.Source) string {
 	})
 	c.inline[name] = true
 	return name
+}
+
+// endName is what an end adds to the name of an event.
+func endName(e ir.End) string {
+	switch e {
+	case ir.EndEnter:
+		return "_enter"
+	case ir.EndExit:
+		return "_exit"
+	}
+	return ""
 }

@@ -75,28 +75,6 @@ func (c *checker) truth(x ir.Expr) ir.Expr {
 	return c.invalid(x.Span())
 }
 
-// member checks `X.f` and `X->f`: a stage's field, or a member of a struct.
-func (c *checker) member(e *syntax.Selector, sc *scope) ir.Expr {
-	if x, ok := sc.selector(e); ok {
-		return x
-	}
-	x := c.expr(e.X, sc)
-	switch t := x.Type().(type) {
-	case types.Invalid:
-	case types.Pointer:
-		if _, isStruct := t.Elem.(types.Struct); isStruct && e.Arrow {
-			c.notYet(e.Span(), "struct members")
-			break
-		}
-		c.noMember(e, x)
-	case types.Struct:
-		c.notYet(e.Span(), "struct members")
-	default:
-		c.noMember(e, x)
-	}
-	return c.invalid(e.Span())
-}
-
 // index checks `X[I]`: an element of an array, or the I-th value behind a
 // pointer. I is a constant: a probe has fixed offsets.
 func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
@@ -114,6 +92,10 @@ func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
 		if n < 0 || t.Len > 0 && n >= int64(t.Len) {
 			c.indexOutOfRange(i.Span(), n, x, t)
 			return c.invalid(e.Span())
+		}
+		if l, ok := x.(*ir.Load); ok { // an array in memory, not in the record
+			off := l.Off + n*int64(types.Size(t.Elem))
+			return &ir.Load{At: ir.At{T: behindUser(l.X, t.Elem), Sp: e.Span()}, X: l.X, Off: off}
 		}
 		return c.load(x, t.Elem, n, e.Span())
 	case types.Pointer:
@@ -133,11 +115,12 @@ func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
 
 // load makes the value of type elem that is the n-th behind x.
 func (c *checker) load(x ir.Expr, elem types.Type, n int64, sp source.Span) ir.Expr {
-	size := types.Size(elem)
-	if _, isStruct := elem.(types.Struct); isStruct {
-		c.notYet(sp, "structs behind pointers")
-		return c.invalid(sp)
+	if s, ok := elem.(types.Struct); ok && s.Size == 0 {
+		if full, err := c.t.Struct(s.Name); err == nil {
+			elem = full
+		}
 	}
+	size := types.Size(elem)
 	if size == 0 {
 		c.unknownPointee(sp, x)
 		return c.invalid(sp)
@@ -146,13 +129,7 @@ func (c *checker) load(x ir.Expr, elem types.Type, n int64, sp source.Span) ir.E
 		c.indexOutOfRange(sp, n, x, types.Array{Elem: elem})
 		return c.invalid(sp)
 	}
-	if p, ok := x.Type().(types.Pointer); ok {
-		if ep, ok := elem.(types.Pointer); ok && p.User {
-			ep.User = true // what user memory points to is user memory
-			elem = ep
-		}
-	}
-	return &ir.Load{At: ir.At{T: elem, Sp: sp}, X: x, Off: n * int64(size)}
+	return &ir.Load{At: ir.At{T: behindUser(x, elem), Sp: sp}, X: x, Off: n * int64(size)}
 }
 
 // maxOffset keeps offsets within what any object has; the kernel itself takes

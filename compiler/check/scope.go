@@ -54,8 +54,13 @@ func (sc *scope) span() bool {
 }
 
 func isSpan(s ir.Source) bool {
-	call, ok := s.(*ir.Syscall)
-	return ok && call.End == ir.EndBoth
+	switch s := s.(type) {
+	case *ir.Syscall:
+		return s.End == ir.EndBoth
+	case *ir.Probe:
+		return s.End == ir.EndBoth
+	}
+	return false
 }
 
 // with returns sc with names as those of the value that stands opposite.

@@ -30,6 +30,10 @@ func (c *checker) source(s *syntax.Source) ir.Source {
 		return c.syscall(one)
 	case syntax.KindKprobe:
 		return c.kprobe(one)
+	case syntax.KindFunc:
+		return c.function(one)
+	case syntax.KindTracepoint:
+		return c.tracepoint(one)
 	default:
 		c.notYet(head(one.Span(), one.Kind.String()), "'"+one.Kind.String()+"' sources")
 		return nil

@@ -153,3 +153,7 @@ func (l *lowerer) nameOfTarget(sp source.Span, name, system string) {
 	l.err(diag.NameTaken, sp, fmt.Sprintf("a join called '%s' beside the target's '%s.%s'", name, system, name),
 		todo("some kernels confuse a synthetic event with others of its bare name; rename it"))
 }
+
+func (l *lowerer) kprobeRefused(sp source.Span, name string) {
+	l.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets no kprobe on '%s'", name), todo("write 'option functions auto': an fprobe is allowed"))
+}

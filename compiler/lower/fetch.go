@@ -81,7 +81,14 @@ func offset(x ir.Expr) (base ir.Expr, off int64, ok bool) {
 // canTest reports whether each value that a condition tests can be read.
 func canTest(x ir.Expr) bool {
 	ok := true
-	values(x, func(v ir.Expr) { ok = ok && canFetch(v) })
+	values(x, func(v ir.Expr) {
+		if ctx, isContext := uncast(v).(*ir.Context); isContext {
+			if _, common := filterContext(ctx); common {
+				return
+			}
+		}
+		ok = ok && canFetch(v)
+	})
 	return ok
 }
 
@@ -132,6 +139,8 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 			return command.StackN{N: x.N, Span: sp}
 		case ir.Arg:
 			return command.ArgN{N: x.N, Span: sp}
+		case ir.Ret:
+			return command.RetVal{Span: sp}
 		}
 	case *ir.Str:
 		return f.behind(x.X, 0, x)

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"fmt"
+
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -46,7 +48,7 @@ func (l *lowerer) join(rec *recipe) *record {
 		j.fields[f.Name] = true
 	}
 	late, having, ok := j.divide()
-	if !ok {
+	if !ok || !j.stages() {
 		return nil
 	}
 	whole := j.whole(late, having)
@@ -57,7 +59,7 @@ func (l *lowerer) join(rec *recipe) *record {
 		return nil
 	}
 	syn := j.synthetic(name)
-	if syn == nil || !j.stages() || !j.emit(syn) {
+	if syn == nil || !j.emit(syn) {
 		return nil
 	}
 	if !whole {
@@ -122,7 +124,7 @@ func (j *joiner) distinct() bool {
 		name := ""
 		switch {
 		case s.probe != nil:
-			name = "kprobe " + s.probe.Module + ":" + s.probe.Symbol
+			name = fmt.Sprint(s.probe.Place, s.probe.End, s.probe.Path, s.probe.Module, ":", s.probe.Symbol, s.probe.Offset)
 		case s.nested != nil && s.nested.steps[0].on != nil:
 			name = s.nested.steps[0].on.name.String()
 		case s.on != nil:

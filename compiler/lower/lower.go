@@ -67,7 +67,7 @@ func (l *lowerer) build(rec *recipe) *record {
 	case len(rec.steps) > 1:
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
-		return l.kprobe(rec)
+		return l.probe(rec)
 	case l.fetchable(rec):
 		return l.eprobe(rec)
 	}

@@ -39,22 +39,23 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 	return r
 }
 
-// kprobe makes a recipe of one step as a probe on a function. It takes no
+// probe makes a recipe of one step as a probe on a place in code. It takes no
 // condition: they are about the event's own fields and gate all that uses it.
-func (l *lowerer) kprobe(rec *recipe) *record {
-	if !l.need(target.KprobeEvents, rec.ev.Span, "a kprobe") {
+func (l *lowerer) probe(rec *recipe) *record {
+	s := &rec.steps[0]
+	m := l.mechanism(s.probe)
+	if m == nil {
 		return nil
 	}
-	s := &rec.steps[0]
 	b := l.probeBuilder(rec)
 	b.probe = s.probe
-	r := b.record(kprobe)
+	r := b.record(probed)
 	b.late = s.where
 	if !b.finish(r, rec) {
 		return nil
 	}
-	k := s.probe
-	l.write(&command.Kprobe{EventName: r.name, Module: k.Module, Symbol: k.Symbol, Offset: k.Offset, At: k.Span, Args: b.args}, target.KprobeEvents)
+	c, needs := m.command(r.name, b.args)
+	l.write(c, needs...)
 	return r
 }
 
@@ -133,6 +134,11 @@ func (b *probeBuilder) hiddenArg(x ir.Expr) (*column, bool) {
 	if c, ok := b.byKey[x.String()]; ok {
 		return c, c.whole()
 	}
+	if ctx, ok := uncast(x).(*ir.Context); ok {
+		if c, ok := filterContext(ctx); ok {
+			return c, true
+		}
+	}
 	if !canFetch(x) {
 		return nil, false
 	}
@@ -169,6 +175,9 @@ func columnsOf(r *record) columns {
 			x = e.X
 		}
 		x = uncast(x)
+		if ctx, ok := x.(*ir.Context); ok {
+			return filterContext(ctx)
+		}
 		ref, ok := x.(*ir.FieldRef)
 		if !ok {
 			return nil, false
@@ -176,4 +185,19 @@ func columnsOf(r *record) columns {
 		c := r.column(ref.Name)
 		return c, c != nil && c.whole()
 	}
+}
+
+// filterContext is the name by which every event's filter knows a value of the
+// context. The capitals mean the same as the small letters and are no field's
+// name (kernel/trace/trace_events.c, trace_define_generic_fields).
+func filterContext(x *ir.Context) (*column, bool) {
+	switch x.Kind {
+	case ir.Tid:
+		return &column{name: "common_pid", typ: x.T, size: 4, signed: true}, true
+	case ir.CPU:
+		return &column{name: "CPU", typ: x.T, size: 4}, true
+	case ir.Comm:
+		return &column{name: "COMM", typ: x.T}, true
+	}
+	return nil, false
 }

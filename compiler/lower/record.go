@@ -25,7 +25,7 @@ type kind uint8
 const (
 	static kind = iota // the kernel's own
 	eprobe
-	kprobe
+	probed
 	synthetic
 )
 

@@ -40,8 +40,8 @@ func (l *lowerer) reduce(ev *ir.Event) *recipe {
 			return x
 		}))
 	}
-	if call, ok := ev.Stages[0].Source.(*ir.Syscall); ok && call.End == ir.EndBoth && len(ev.Stages) == 1 {
-		return l.reduceSpan(rec, call)
+	if len(ev.Stages) == 1 && isSpan(ev.Stages[0].Source) {
+		return l.reduceSpan(rec)
 	}
 	for _, st := range ev.Stages {
 		if !l.reduceStage(rec, st) {
@@ -63,6 +63,10 @@ func (l *lowerer) reduceStage(rec *recipe, st *ir.Stage) bool {
 	case *ir.KernelEvent:
 		s.on = l.staticRecord(src.Format)
 	case *ir.Probe:
+		if src.End == ir.EndBoth {
+			l.notYet(st.Span, "a function's span as a stage of a join")
+			return false
+		}
 		s.probe = src
 	case *ir.Derived:
 		return l.reduceDerived(rec, st, s, src.Event)
@@ -308,4 +312,15 @@ func (l *lowerer) fetchesText(rec *recipe, i int, call *ir.Syscall) bool {
 		})
 	})
 	return found
+}
+
+// isSpan reports whether a source has both ends of a call or a function.
+func isSpan(src ir.Source) bool {
+	switch src := src.(type) {
+	case *ir.Syscall:
+		return src.End == ir.EndBoth
+	case *ir.Probe:
+		return src.End == ir.EndBoth
+	}
+	return false
 }

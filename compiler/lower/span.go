@@ -4,6 +4,7 @@ import (
 	"go/constant"
 
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -16,58 +17,95 @@ import (
 // entry, a call that fails them would leave the thread's last good entry in the
 // table, and a condition on the exit could pair it with that.
 
-// reduceSpan reduces an event whose source is a call's span.
-func (l *lowerer) reduceSpan(rec *recipe, call *ir.Syscall) *recipe {
+// Where the exit alone has all that is wanted, no join is made: a call's result,
+// or, since v6.9, a function's arguments too, which a return probe then keeps
+// from the entry.
+
+// reduceSpan reduces an event whose source is the span of a call or a function.
+func (l *lowerer) reduceSpan(rec *recipe) *recipe {
 	st := rec.ev.Stages[0]
 	rec.having = append(ir.Conjuncts(st.Where), rec.having...)
+	rec.rewrite(func(x ir.Expr) ir.Expr { return spanValue(x, false) })
+	_, isProbe := st.Source.(*ir.Probe)
+	if !usesEntry(rec) || isProbe && l.t.Has(target.ReturnArgs) && !usesOf(rec, entryMoment) {
+		return l.exitAlone(rec, st.Source)
+	}
 	tid := func(stage int) ir.Expr {
 		return &ir.Context{At: ir.At{T: types.Int{Size: 4, Signed: true}, Sp: st.Span}, Stage: stage, Kind: ir.Tid}
 	}
-	enter := step{span: st.Span, alias: "enter"}
-	exit := step{span: st.Span, alias: "exit", keys: []ir.Key{{Left: tid(0), Right: tid(1), Span: st.Span}}}
-	rec.rewrite(func(x ir.Expr) ir.Expr { return spanValue(x, false) })
-	if !usesEntry(rec) {
-		return l.exitAlone(rec, call, exit)
+	rec.steps = []step{
+		{span: st.Span, alias: "enter"},
+		{span: st.Span, alias: "exit", keys: []ir.Key{{Left: tid(0), Right: tid(1), Span: st.Span}}},
 	}
-	rec.steps = []step{enter, exit}
-	in, out := *call, *call
-	in.End, out.End = ir.EndEnter, ir.EndExit
-	if !l.reduceCall(rec, 0, &in) || !l.reduceCall(rec, 1, &out) {
+	if isProbe {
+		// Each CPU's idle thread has the number 0: it cannot be followed.
+		for i := range rec.steps {
+			rec.steps[i].where = []ir.Expr{&ir.Binary{At: ir.At{T: types.Bool{}, Sp: st.Span}, Op: "!=", X: tid(i), Y: numberOf(0, tid(i).Type(), st.Span)}}
+		}
+	}
+	if !l.reduceEnd(rec, 0, st.Source, ir.EndEnter) || !l.reduceEnd(rec, 1, st.Source, ir.EndExit) {
 		return nil
 	}
 	return rec
 }
 
-// exitAlone reduces a span that says nothing of the entry: the exit is enough.
-func (l *lowerer) exitAlone(rec *recipe, call *ir.Syscall, exit step) *recipe {
-	exit.keys = nil
-	exit.where = rec.having
+// reduceEnd makes step i one end of a call or a function.
+func (l *lowerer) reduceEnd(rec *recipe, i int, src ir.Source, end ir.End) bool {
+	switch src := src.(type) {
+	case *ir.Syscall:
+		call := *src
+		call.End = end
+		return l.reduceCall(rec, i, &call)
+	case *ir.Probe:
+		p := *src
+		p.End = end
+		rec.steps[i].probe = &p
+		return true
+	}
+	panic("internal error: a span of something that has no ends")
+}
+
+// exitAlone reduces a span to its exit.
+func (l *lowerer) exitAlone(rec *recipe, src ir.Source) *recipe {
+	rec.steps = []step{{span: rec.ev.Stages[0].Span, alias: "exit", where: rec.having}}
 	rec.having = nil
-	rec.steps = []step{exit}
 	rec.rewrite(func(x ir.Expr) ir.Expr { return moveStage(x, 1, 0) })
-	out := *call
-	out.End = ir.EndExit
-	if !l.reduceCall(rec, 0, &out) {
+	if !l.reduceEnd(rec, 0, src, ir.EndExit) {
 		return nil
 	}
 	return rec
 }
 
-// usesEntry reports whether a span's recipe has a value of the entry.
-func usesEntry(rec *recipe) bool {
+// usesOf reports whether a value of the recipe has a part that is found.
+func usesOf(rec *recipe, found func(ir.Expr) bool) bool {
 	used := false
 	rec.exprs(func(x ir.Expr) {
 		ir.Visit(x, func(x ir.Expr) bool {
-			switch x := x.(type) {
-			case *ir.FieldRef:
-				used = used || x.Stage == 0
-			case *ir.Context:
-				used = used || x.Stage == 0
-			}
+			used = used || found(x)
 			return !used
 		})
 	})
 	return used
+}
+
+// entryMoment reports whether x is known at the entry only: its time or another
+// value of its context, or what is read then.
+func entryMoment(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Early:
+		return true
+	case *ir.Context:
+		return x.Stage == 0
+	}
+	return false
+}
+
+// usesEntry reports whether a span's recipe has a value of the entry.
+func usesEntry(rec *recipe) bool {
+	return usesOf(rec, func(x ir.Expr) bool {
+		ref, ok := x.(*ir.FieldRef)
+		return ok && ref.Stage == 0 || entryMoment(x)
+	})
 }
 
 // moveStage renames a stage in x.

@@ -45,6 +45,7 @@ func (j *joiner) stage(i int) *stageSource {
 			return nil
 		}
 		where = nil
+		j.measure(i, r)
 	}
 	name := r.name
 	name.Span = s.span
@@ -76,6 +77,22 @@ func (j *joiner) stage(i int) *stageSource {
 		}
 	}
 	return src
+}
+
+// measure gives the values that a hidden event holds the width and sign that
+// they have there.
+func (j *joiner) measure(i int, r *record) {
+	for _, c := range j.carried {
+		if c.stage != i {
+			continue
+		}
+		if _, common := commonField(c.x); common {
+			continue
+		}
+		if col := r.column(hiddenName(c.x)); col != nil && col.size != 0 {
+			c.size, c.signed = col.size, col.signed
+		}
+	}
 }
 
 // wanted lists the values of step i that are carried, its keys, and, if a time

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// This file words what is wrong with probed functions and members of structs.
+
+func (c *checker) endOfTracepoint(sp source.Span) {
+	c.err(diag.MisplacedValue, sp, "a tracepoint has no entry and exit", todo("write 'tracepoint NAME'"))
+}
+
+func (c *checker) unknownTracepoint(sp source.Span, name string) {
+	names, _ := c.t.Tracepoints()
+	c.unknown(diag.UnknownSymbol, sp, name, fmt.Sprintf("target '%s' has no tracepoint '%s'", c.t.Name(), name), names,
+		todo("the name is an event's without its group"))
+}
+
+func (c *checker) resultContradicts(sp source.Span, fn string, got, want types.Type) {
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("'%s' returns %s on the target, not %s", fn, kindName(want), kindName(got)),
+		todo("leave the type out, or write '%s'", want))
+}
+
+func (c *checker) paramContradicts(sp source.Span, name string, got types.Type, real target.Param) {
+	what := "this parameter"
+	if real.Name != "" {
+		what = fmt.Sprintf("this parameter, '%s',", real.Name)
+	}
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("%s is %s on the target, not %s", what, kindName(real.Type), kindName(got)),
+		todo("leave the type out, or write '%s: %s'", name, real.Type))
+}
+
+func (c *checker) tooManyParams(sp source.Span, fn string, n int) {
+	noun := "parameters"
+	if n == 1 {
+		noun = "parameter"
+	}
+	c.err(diag.BadArgument, sp, fmt.Sprintf("'%s' has %d %s on the target", fn, n, noun), todo("take this one out"))
+}
+
+func (c *checker) arrowWanted(e *syntax.Selector, sel *syntax.Ident) {
+	x := c.src.Slice(e.X.Span())
+	c.err(diag.NotAPointer, e.Span(), fmt.Sprintf("'%s' is a pointer: its members are behind '->'", x), todo("write '%s->%s'", x, sel.Text()))
+	c.fix(x + "->" + sel.Text())
+}
+
+func (c *checker) dotWanted(e *syntax.Selector, sel *syntax.Ident) {
+	x := c.src.Slice(e.X.Span())
+	c.err(diag.NotAPointer, e.Span(), fmt.Sprintf("'%s' is a struct, not a pointer: its members are behind '.'", x), todo("write '%s.%s'", x, sel.Text()))
+	c.fix(x + "." + sel.Text())
+}
+
+func (c *checker) noBTF(sp source.Span) {
+	c.err(diag.MissingFeature, sp, fmt.Sprintf("target '%s' has no BTF to tell the members of structs", c.t.Name()),
+		todo("it wants CONFIG_DEBUG_INFO_BTF; save the target with its BTF, or read by offset: '*(p + 16 as *u64)'"))
+}
+
+func (c *checker) unknownMember(sp source.Span, s types.Struct, name string) {
+	members, _ := c.t.Members(s)
+	message := fmt.Sprintf("struct '%s' has no member '%s' on the target", s.Name, name)
+	if s.Name == "" {
+		message = fmt.Sprintf("the struct has no member '%s' on the target", name)
+	}
+	var notes []diag.Note
+	if len(members) > 0 {
+		notes = append(notes, todo("it has %s", some(members, 12)))
+	}
+	c.unknown(diag.UnknownField, sp, name, message, members, notes...)
+	if d := &c.list[len(c.list)-1]; len(d.Fixes) > 0 {
+		d.Notes = d.Notes[:1]
+	}
+}

@@ -1,0 +1,204 @@
+package check
+
+import (
+	"errors"
+
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// function resolves `func F`, `F.enter` and `F.exit`. Its parameters and its
+// result come from BTF, from the script's own declaration, or both; where both
+// speak, they must not contradict each other.
+func (c *checker) function(one *syntax.One) ir.Source {
+	p, ok := c.probeName(one, ir.AtFunc)
+	if !ok {
+		return nil
+	}
+	p.End = ir.EndBoth
+	if one.End != nil {
+		p.End = ir.EndEnter
+		if one.End.Text() == "exit" {
+			p.End = ir.EndExit
+		}
+	}
+	c.probeSymbol(p)
+	proto, err := c.t.FuncProto(p.Module, p.Symbol)
+	c.prototype(p, one.Sig, proto, err)
+	return p
+}
+
+// tracepoint resolves `tracepoint NAME`: its arguments as the kernel's code
+// passes them.
+func (c *checker) tracepoint(one *syntax.One) ir.Source {
+	p, ok := c.probeName(one, ir.AtTracepoint)
+	if !ok {
+		return nil
+	}
+	if one.End != nil {
+		c.endOfTracepoint(one.End.Span())
+	}
+	proto, err := c.t.TracepointProto(p.Symbol)
+	if err != nil && !errors.Is(err, target.ErrNoBTF) {
+		// The kernel takes a name that it does not know and waits for a module
+		// to bring it: a misspelt one would stay silent.
+		c.unknownTracepoint(p.Span, p.Symbol)
+	}
+	c.prototype(p, one.Sig, proto, err)
+	return p
+}
+
+// probeName resolves the name of a function or tracepoint.
+func (c *checker) probeName(one *syntax.One, place ir.Place) (*ir.Probe, bool) {
+	if one.Func == nil || one.Func.Name == nil {
+		c.notYet(one.Span(), "a probe at an address")
+		return nil, false
+	}
+	p := &ir.Probe{Place: place, Symbol: one.Func.Name.Text(), Span: one.Func.Span()}
+	if one.Func.Param {
+		v, ok := c.nameParam(one.Func.Name)
+		if !ok {
+			return nil, false
+		}
+		p.Symbol = v
+	}
+	if one.Func.Module != nil {
+		p.Module = one.Func.Module.Text()
+	}
+	return p, true
+}
+
+// prototype gives a probe its parameters and result. proto is nil where BTF
+// tells nothing.
+func (c *checker) prototype(p *ir.Probe, sig *syntax.Sig, proto *target.Proto, err error) {
+	if err != nil {
+		proto = nil
+	}
+	if proto != nil {
+		p.Result = proto.Result
+	}
+	if sig == nil {
+		if proto != nil {
+			for _, a := range proto.Params {
+				p.Args = append(p.Args, ir.Var{Name: a.Name, Type: a.Type})
+			}
+		}
+		return
+	}
+	p.Args = c.params(sig, types.Int{Size: 8, Form: types.Hex})
+	if sig.Result != nil {
+		t := c.typeOf(sig.Result)
+		if proto != nil && !types.IsInvalid(t) && contradicts(t, proto.Result) {
+			c.resultContradicts(sig.Result.Span(), p.Symbol, t, proto.Result)
+		}
+		p.Result = t
+	}
+	if proto == nil {
+		return
+	}
+	for i, par := range sig.Params {
+		if i >= len(proto.Params) {
+			if !proto.Variadic {
+				c.tooManyParams(par.Span(), p.Symbol, len(proto.Params))
+			}
+			return
+		}
+		real := proto.Params[i]
+		switch {
+		case par.Type == nil:
+			p.Args[i].Type = real.Type
+		case !types.IsInvalid(p.Args[i].Type) && contradicts(p.Args[i].Type, real.Type):
+			c.paramContradicts(par.Type.Span(), par.Name.Text(), p.Args[i].Type, real)
+		}
+	}
+}
+
+// contradicts reports whether a declared type cannot be what BTF tells: another
+// width, or a number where there is an address and the other way round. A
+// number of 64 bits may stand for an address, and signs may differ.
+func contradicts(declared, real types.Type) bool {
+	_, ptrD := declared.(types.Pointer)
+	_, ptrR := real.(types.Pointer)
+	if _, void := real.(types.Void); void {
+		return true
+	}
+	if ptrD != ptrR {
+		return types.Size(declared) != types.Size(real)
+	}
+	if ptrD {
+		return false
+	}
+	return types.Size(declared) != types.Size(real) && types.Size(real) != 0
+}
+
+// member checks `X.f` and `X->f`: a stage's field, or a member of a struct.
+func (c *checker) member(e *syntax.Selector, sc *scope) ir.Expr {
+	if x, ok := sc.selector(e); ok {
+		return x
+	}
+	x := c.expr(e.X, sc)
+	if types.IsInvalid(x.Type()) {
+		return x
+	}
+	sel, ok := e.Sel.(*syntax.Ident)
+	if !ok {
+		c.noMember(e, x)
+		return c.invalid(e.Span())
+	}
+	if p, ok := x.Type().(types.Pointer); ok {
+		s, isStruct := p.Elem.(types.Struct)
+		switch {
+		case !isStruct:
+			c.noMember(e, x)
+		case !e.Arrow:
+			c.arrowWanted(e, sel)
+		default:
+			return c.memberOf(x, 0, s, sel, e.Span())
+		}
+		return c.invalid(e.Span())
+	}
+	s, isStruct := x.Type().(types.Struct)
+	if l, ok := x.(*ir.Load); ok && isStruct {
+		if e.Arrow {
+			c.dotWanted(e, sel)
+			return c.invalid(e.Span())
+		}
+		return c.memberOf(l.X, l.Off, s, sel, e.Span())
+	}
+	c.noMember(e, x)
+	return c.invalid(e.Span())
+}
+
+// memberOf returns the member of a struct that lies off bytes behind p.
+func (c *checker) memberOf(p ir.Expr, off int64, s types.Struct, sel *syntax.Ident, sp source.Span) ir.Expr {
+	m, err := c.t.Member(s, sel.Text())
+	switch {
+	case errors.Is(err, target.ErrNoBTF):
+		c.noBTF(sp)
+		return c.invalid(sp)
+	case err != nil:
+		c.unknownMember(sel.Span(), s, sel.Text())
+		return c.invalid(sp)
+	}
+	c.use(sel.Text(), sel.Span())
+	if m.BitSize > 0 {
+		word := &ir.Load{At: ir.At{T: types.Int{Size: m.Container}, Sp: sp}, X: p, Off: off + int64(m.Offset)}
+		return &ir.Bits{At: ir.At{T: m.Type, Sp: sp}, X: word, Offset: m.BitOffset, Width: m.BitSize}
+	}
+	return &ir.Load{At: ir.At{T: behindUser(p, m.Type), Sp: sp}, X: p, Off: off + int64(m.Offset)}
+}
+
+// behindUser is the type of what is read through p: an address that lies in
+// user memory is one of user memory.
+func behindUser(p ir.Expr, t types.Type) types.Type {
+	from, ok := p.Type().(types.Pointer)
+	to, isPointer := t.(types.Pointer)
+	if ok && isPointer && from.User {
+		to.User = true
+		return to
+	}
+	return t
+}

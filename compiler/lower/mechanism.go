@@ -1,0 +1,80 @@
+package lower
+
+import (
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+)
+
+// mechanism is the kernel's way to probe a place: it makes the command of an
+// event there, and tells what the command needs.
+type mechanism struct {
+	command func(name command.EventName, args []command.Arg) (command.Command, []target.Feature)
+}
+
+// mechanism chooses how to probe a place; nil if the target cannot, which has
+// been reported.
+//
+// A function is probed through function tracing (fprobe) where the target has
+// that, else by a breakpoint or jump (kprobe): an fprobe costs less, reaches
+// functions that kprobes may not touch, and does not miss returns for want of
+// room. `option functions` forces the one or the other.
+func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
+	switch p.Place {
+	case ir.AtInstruction:
+		if !l.need(target.KprobeEvents, p.Span, "a kprobe") {
+			return nil
+		}
+		return kprobeAt(p, false)
+	case ir.AtTracepoint:
+		if !l.need(target.TracepointProbes, p.Span, "a probe on a raw tracepoint") {
+			return nil
+		}
+		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
+			return &command.Tprobe{EventName: name, Tracepoint: p.Symbol, At: p.Span, Args: args}, []target.Feature{target.TracepointProbes}
+		}}
+	case ir.AtFunc:
+		return l.functionProbe(p)
+	}
+	panic("internal error: no mechanism for this place")
+}
+
+// functionProbe probes a kernel function's entry or return.
+func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
+	exit := p.End == ir.EndExit
+	state, err := l.t.Symbol(qualified(p))
+	onlyFprobe := err == nil && state == target.SymbolFprobeOnly
+	force := l.prog.Options.Functions
+	useFprobe := force == "fprobe" || force == "auto" && l.t.Has(target.FprobeEvents)
+	if onlyFprobe && force == "kprobe" {
+		l.kprobeRefused(p.Span, p.Symbol)
+		return nil
+	}
+	if useFprobe || onlyFprobe {
+		if !l.need(target.FprobeEvents, p.Span, "an fprobe") {
+			return nil
+		}
+		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
+			return &command.Fprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, At: p.Span, Args: args}, []target.Feature{target.FprobeEvents}
+		}}
+	}
+	if !l.need(target.KprobeEvents, p.Span, "a probe on a function") {
+		return nil
+	}
+	return kprobeAt(p, exit)
+}
+
+// kprobeAt is a kprobe at an instruction, or a kretprobe.
+func kprobeAt(p *ir.Probe, exit bool) *mechanism {
+	return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
+		return &command.Kprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}, []target.Feature{target.KprobeEvents}
+	}}
+}
+
+// qualified is a symbol with its module, as the target's lists have it.
+func qualified(p *ir.Probe) string {
+	if p.Module != "" {
+		return p.Module + ":" + p.Symbol
+	}
+	return p.Symbol
+}
