@@ -82,7 +82,7 @@ func seeds(t testing.TB) []string {
 func TestFormatLawsHoldForAnyBlanks(t *testing.T) {
 	right := 0
 	texts := seeds(t)
-	for seed := range uint64(60) {
+	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		for _, text := range texts {
 			shaken := shake(t, text, r)
@@ -100,7 +100,7 @@ func TestFormatLawsHoldForAnyBlanks(t *testing.T) {
 			}
 		}
 	}
-	if right < 1_500 {
-		t.Errorf("only %d scripts of %d were right", right, 60*len(texts))
+	if right < 500 {
+		t.Errorf("only %d scripts of %d were right", right, 20*len(texts))
 	}
 }

@@ -1,7 +1,5 @@
 package syntax
 
-import "strings"
-
 // follow says, for each statement and the clause that was read last, which may
 // come next; "" stands for the statement's head. "{" is the block of fields.
 // The grammar in tree.go decides; this table is for words about it, and for
@@ -156,8 +154,8 @@ func (o *outline) isClause(i, prev int) bool {
 	return false
 }
 
-// before returns the last clause that begins before word i, "" for the head,
-// and whether it is of a `then` stage that has no keys yet.
+// before returns the last clause that begins before word i, named "" if that is
+// the head, and where the `then` is whose stage or keys it belongs to, or -1.
 func (o *outline) before(i int) (last clauseAt, then int) {
 	last, then = clauseAt{"", 0}, -1
 	for _, c := range o.clauses {
@@ -167,9 +165,10 @@ func (o *outline) before(i int) (last clauseAt, then int) {
 		switch c.name {
 		case "then":
 			then = c.at
-		case "as", "where", "let", "by":
 		default:
-			then = -1
+			if !inStage(c.name) {
+				then = -1
+			}
 		}
 		last = c
 	}
@@ -236,14 +235,16 @@ func (o *outline) given(name string, i int) int {
 		switch {
 		case c.name == name:
 			at = c.at
-		case c.name == "then":
-			switch name {
-			case "as", "where", "let", "by":
-				at = -1
-			}
+		case c.name == "then" && inStage(name):
+			at = -1
 		}
 	}
 	return at
+}
+
+// inStage reports whether the clause belongs to one stage, and may stand in each.
+func inStage(name string) bool {
+	return name == "as" || name == "where" || name == "let" || name == "by"
 }
 
 // lateClause returns the clause before word i that should stand after name.
@@ -254,7 +255,7 @@ func (o *outline) lateClause(name string, i int) string {
 		if c.at >= i {
 			break
 		}
-		if r := indexOf(order, c.name); rank >= 0 && r > rank && !strings.Contains("as where let by", c.name) {
+		if rank >= 0 && indexOf(order, c.name) > rank && !inStage(c.name) {
 			return c.name
 		}
 	}

@@ -75,11 +75,12 @@ var (
 // or a line end may be one that cannot be compared there; the compiler says so.
 // The error says which escape is wrong; Parse has reported it already.
 func (s *String) Value() (string, error) {
-	raw := s.Raw
-	if len(raw) < 2 || raw[len(raw)-1] != raw[0] {
-		raw += "\"" // not closed: reported
+	body := s.Raw
+	if len(body) > 0 {
+		quote := body[:1] // single ones, and a missing last, are reported
+		body = strings.TrimSuffix(body[1:], quote)
 	}
-	text, _, err := unquote(raw[1 : len(raw)-1])
+	text, _, err := unquote(body)
 	return text, err
 }
 
