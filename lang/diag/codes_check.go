@@ -176,11 +176,11 @@ const (
 	//	x = *filename  # right
 	NotAPointer Code = "not-a-pointer"
 
-	// NotText: str() of a pointer to something else than text.
+	// NotTextPointer: str() of a pointer to something else than text.
 	//
 	//	{ s = str(argv) }     # wrong: argv is a pointer to pointers
 	//	{ s = str(argv[0]) }  # right
-	NotText Code = "not-text"
+	NotTextPointer Code = "not-text-pointer"
 
 	// UnknownPointee: memory of unknown type is read.
 	//
