@@ -37,7 +37,7 @@ func (w *word) span() source.Span { return source.Span{Start: w.start, End: w.en
 func (w *word) is(text string) bool { return w.text == text }
 
 // piece is the words of one statement. Head is the statement's word, "" for
-// text before any statement.
+// text that is no statement.
 type piece struct {
 	head  string
 	words []word
@@ -66,6 +66,7 @@ func isHead(s string) bool {
 
 // arranger is the state of the pass.
 type arranger struct {
+	text   string
 	tokens []Token
 	words  []word
 	index  []int32 // of each word's token
@@ -75,11 +76,12 @@ type arranger struct {
 	last   int   // the last word placed that the parser sees, -1 before the first
 }
 
-// arrange cuts the significant tokens into statements. It sets the kind of
+// arrange cuts the significant tokens into statements, and text that is none
+// but begins a line like one. It sets the kind of
 // those tokens whose kind depends on their place.
 func arrange(src *source.Source, tokens []Token, errs *mistakes) []piece {
-	a := &arranger{tokens: tokens, errs: errs, last: -1}
-	a.collect(src.Text())
+	a := &arranger{text: src.Text(), tokens: tokens, errs: errs, last: -1}
+	a.collect()
 	for i := range a.words {
 		a.word(i)
 		if a.words[i].kind != TokenInvalid {
@@ -90,12 +92,12 @@ func arrange(src *source.Source, tokens []Token, errs *mistakes) []piece {
 }
 
 // collect makes the words and counts their lines.
-func (a *arranger) collect(text string) {
+func (a *arranger) collect() {
 	a.words = make([]word, 0, len(a.tokens)/2+1)
 	a.index = make([]int32, 0, len(a.tokens)/2+1)
 	line := int32(1)
 	for i, t := range a.tokens {
-		s := text[t.Span.Start:t.Span.End]
+		s := a.text[t.Span.Start:t.Span.End]
 		kind := t.Kind
 		if kind == TokenInvalid && s == ";" {
 			kind = TokenOp
@@ -256,10 +258,10 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 			return true
 		}
 		return len(a.open) == 0 && named && !demands(prev)
-	case w.kind == TokenIdent && first && named && len(a.open) == 0 && !demands(prev) && !contextWords[w.text]:
+	case w.kind == TokenIdent && first && len(a.open) == 0 && !demands(prev) && !contextWords[w.text]:
 		head, ok := diag.Near(w.text, heads)
-		if !ok {
-			return false
+		if !ok || !named {
+			return a.foreignStatement(i)
 		}
 		a.errs.add(misspeltStatement(w.span(), w.text, head))
 		a.words[i].kind, a.words[i].text = TokenKeyword, head
@@ -268,8 +270,22 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 	return false
 }
 
-// pieces returns the statements; the first piece has no head if words stand
-// before all statements.
+// foreignStatement reports whether word i, which no clause begins with, stands
+// where statements begin: in the first column.
+func (a *arranger) foreignStatement(i int) bool {
+	w := a.at(i)
+	if i == 0 || a.text[w.start-1] != '\n' || foreignClauses[w.text] != "" || wrongOperators[w.text] != "" {
+		return false
+	}
+	_, isClause := diag.Near(w.text, clauseWords)
+	return !isClause
+}
+
+// clauseWords are the words that may begin a clause.
+var clauseWords = []string{"from", "then", "where", "let", "by", "having", "emit", "do", "as", "else",
+	"size", "sort", "paused", "times", "print", "per"}
+
+// pieces returns the statements; a piece has no head if its words are none.
 func (a *arranger) pieces() []piece {
 	var out []piece
 	from, head := 0, ""
@@ -283,7 +299,10 @@ func (a *arranger) pieces() []piece {
 	}
 	for _, i := range a.starts {
 		end(i)
-		from, head = i, a.words[i].text
+		from, head = i, ""
+		if isHead(a.words[i].text) {
+			head = a.words[i].text
+		}
 	}
 	end(len(a.words))
 	return out

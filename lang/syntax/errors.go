@@ -389,6 +389,10 @@ func glob(sp source.Span) *mistake {
 	return newMistake(diag.Syntax, sp, "a glob stands in backticks").note("write `*`").fix(sp, "`*`")
 }
 
+func noFields(got word, head string) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "%s has no fields", article(head))
+}
+
 func cannotStand(got word, allowed []string, head string) *mistake {
 	m := newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text))
 	if len(allowed) == 0 {

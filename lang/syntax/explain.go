@@ -29,6 +29,9 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 	}
 	if open := e.openBracket(); open >= 0 {
 		m = e.inBrackets(open)
+		if e.words[open].is("{") {
+			return m, 0, 0 // what would be left is no block
+		}
 		from, to = e.clause()
 		return m, from, to
 	}
@@ -100,13 +103,18 @@ func (e *explainer) openBracket() int {
 		if w.kind != TokenOp {
 			continue
 		}
-		switch w.text {
+		switch top := len(open) - 1; w.text {
 		case "(", "[", "{":
 			open = append(open, j)
-		case ")", "]", "}":
-			if len(open) > 0 {
-				open = open[:len(open)-1]
+		case ")", "]":
+			if top >= 0 && !e.words[open[top]].is("{") {
+				open = open[:top]
 			}
+		case "}":
+			for top > 0 && !e.words[open[top]].is("{") {
+				top--
+			}
+			open = open[:max(top, 0)]
 		}
 	}
 	if len(open) == 0 {
@@ -298,12 +306,19 @@ func (e *explainer) clause() (from, to int) {
 	case "", "from", "do", "=":
 		return 0, 0
 	}
-	return last.at, e.after(e.i)
+	to = e.after(e.i)
+	if last.name == "emit" && to < len(e.words) && e.words[to].is("per") {
+		to = e.after(to + 1)
+	}
+	return last.at, to
 }
 
 // unexpected says what is wrong with word i behind a whole clause.
 func (e *explainer) unexpected() (m *mistake, from, to int) {
 	from, to = e.i, e.after(e.i+1)
+	if e.got.line > e.prev.line && e.given("{", e.i) >= 0 && e.after(e.i) > e.i {
+		to = len(e.words) // text behind a whole statement, likely one itself
+	}
 	last, _ := e.before(e.i)
 	missing := e.missing(e.i)
 	if last.name == "let" && e.prevAt > 0 && (e.words[e.prevAt-1].is("let") || e.words[e.prevAt-1].is(",")) {
@@ -323,7 +338,7 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		}
 		return e.want("'" + missing + "'"), 0, 0
 	case got.kind == TokenOp && (got.is(")") || got.is("]") || got.is("}")):
-		return closesNothing(got.span(), got.text), from, from + 1
+		return closesNothing(got.span(), got.text), from, to
 	case e.adjacentMark():
 		m, from = e.unquoted()
 		return m, from, e.skipRun()
@@ -339,6 +354,8 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return byWithoutThen(got), from, to
 	case got.is("paused") && e.head == "hist" && last.name == "":
 		return pausedHist(got), from, to
+	case got.is("{") && indexOf(clauses, "{") < 0 && e.head != "const":
+		return noFields(got, e.head), from, e.skipBraces()
 	case isNear && (missing == "" || near == missing):
 		m = misspeltClause(got, near)
 		if missing != "" {
@@ -349,9 +366,6 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		m = e.want("'" + missing + "'")
 		from, to = e.clause()
 		return m, from, to
-	case got.is("{") && indexOf(clauses, "{") < 0:
-		m = newMistake(diag.MisplacedClause, got.span(), "%s has no fields", article(e.head))
-		return m, from, e.skipBraces()
 	case got.is("{"):
 		to = e.skipBraces()
 	}

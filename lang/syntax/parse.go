@@ -178,6 +178,9 @@ func (p *parser) report(head string, words []word, err error) (from, to int) {
 		i++
 	}
 	m, from, to := explain(head, words, i)
+	if m.d.Code == diag.UnclosedBracket && i == len(words) && p.lastFieldIsWrong(words) {
+		return from, to // the field says what stands there instead
+	}
 	p.add(m)
 	return from, to
 }
@@ -205,11 +208,23 @@ func (p *parser) block(words []word) {
 			continue
 		}
 		e := explainer{outline: o, i: c.at}
-		f, err := fieldsParser.ParseFromLexer(upgrade(words[c.at:e.skipBraces()]))
-		if err == nil {
-			p.mistakesOf(f)
-		}
+		// The error, if any, has been told; the fields before it are in f.
+		f, _ := fieldsParser.ParseFromLexer(upgrade(words[c.at:e.skipBraces()]))
+		p.mistakesOf(f)
 	}
+}
+
+// lastFieldIsWrong reports whether the block of a statement is not closed and
+// ends in a field with a mistake.
+func (p *parser) lastFieldIsWrong(words []word) bool {
+	for _, c := range outlineOf("", words).clauses {
+		if c.name != "{" {
+			continue
+		}
+		f, err := fieldsParser.ParseFromLexer(upgrade(words[c.at:]))
+		return err != nil && len(f.List) > 0 && f.List[len(f.List)-1].mistake != nil
+	}
+	return false
 }
 
 // fieldMistakes tells the mistakes that the fields of an item keep.

@@ -3,6 +3,8 @@ package syntax
 import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/eptrace/ep/lang/diag"
 )
 
 // Parse parses one field; participle calls it. It fails for no text but the
@@ -146,6 +148,9 @@ func (c *cursor) wantField() error {
 	case level(t) > 0 || beginsExpr(t):
 		return fieldWithoutName(spanOf(t), t.Value)
 	}
+	if prev := c.prev(); prev.Value == "{" || prev.Value == "," {
+		return wantFirst("a field", t)
+	}
 	return c.want("a field")
 }
 
@@ -167,6 +172,11 @@ func (c *cursor) trailing(f *Field) error {
 	}
 	if c.is(":=") {
 		return colonEqualsOperator(spanOf(t))
+	}
+	if isClause(t.Value) && (t.Type == lexer.TokenType(TokenKeyword) || contextWords[t.Value]) {
+		m := wantAfter("'}'", c.prev(), t)
+		m.d.Code = diag.UnclosedBracket
+		return m
 	}
 	return wantAfter("',' or a line end", c.prev(), t)
 }
