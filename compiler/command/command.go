@@ -2,9 +2,12 @@
 // as a Go value that is printed and parsed here and nowhere else.
 //
 // A value is printed with a map from its bytes to the places in a script that
-// they came from, so that a kernel's answer about a byte finds its way back.
+// they came from, so that a kernel's answer about a byte finds its way back. It
+// does not know what a machine has: no event's fields, no symbols, no types.
+//
 // Read command.go for the kinds of line, fetch.go for probe arguments, hist.go
-// for histogram triggers, and filter.go for conditions.
+// for histogram triggers, and filter.go for conditions; then print.go, parse.go,
+// check.go for what must not be printed, and normal.go for when two are the same.
 package command
 
 import "github.com/eptrace/ep/lang/source"

@@ -150,9 +150,9 @@ func TestWordsThatNearlyMeanSomethingElse(t *testing.T) {
 		"unsigned long[]", "unsigned int", "onmatch", "it's", `"`, "a)b", "a(b", "0-3,5", "==", "&", "~", "global", "pause", "synthetic", "9p"}
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() string { return texts[random.IntN(len(texts))] }
-	printed, rounds := 0, 20000
+	printed, rounds := 0, 4000
 	if testing.Short() {
-		rounds = 2000
+		rounds = 500
 	}
 	for range rounds {
 		n := []int64{0, 1, -1, 8, 77, math.MaxInt64, math.MinInt64}[random.IntN(7)]
