@@ -56,6 +56,13 @@ const (
 	//	trace kprobe vfs_read  # right
 	UnknownSymbol Code = "unknown-symbol"
 
+	// AmbiguousSymbol: several functions bear the name, and this kernel refuses
+	// to choose.
+	//
+	//	trace kprobe twice       # wrong
+	//	trace kprobe ext4:twice  # right: that of the module
+	AmbiguousSymbol Code = "ambiguous-symbol"
+
 	// NotProbeable: a kernel symbol that the kernel lets nobody probe.
 	//
 	//	trace kprobe __schedule         # wrong
@@ -87,6 +94,12 @@ const (
 	//	from a.b as x then c.d as y where y.k > 1 by k      # right
 	LaterStage Code = "later-stage"
 
+	// OtherStage: the condition or the let of a stage speaks of an earlier one.
+	//
+	//	from a.b as x then c.d as y where x.k > 1 by k  # wrong
+	//	from a.b as x where k > 1 then c.d as y by k    # right
+	OtherStage Code = "other-stage"
+
 	// UnknownOption: an option that the language does not have, or a value
 	// that it does not take.
 	//
@@ -113,8 +126,8 @@ const (
 	//	{ prev = prev_pid, next = next_pid }  # right
 	DuplicateName Code = "duplicate-name"
 
-	// ShadowedName: a param or const is named like a field that the script
-	// uses, so that a reader cannot tell which is meant.
+	// ShadowedName: a param, const or stage is named like a field that the
+	// script uses, so that a reader cannot tell which is meant.
 	//
 	//	const pid = 1  trace a.b where pid == 2   # wrong
 	//	const self = 1  trace a.b where pid == 2  # right
@@ -219,7 +232,8 @@ const (
 	//	where status == 255  # right
 	ConstantOutOfRange Code = "constant-out-of-range"
 
-	// ConstantCondition: a condition that always or never holds. A warning.
+	// ConstantCondition: a condition that always or never holds. A warning where
+	// it is made of constants, so that params can turn things on and off.
 	//
 	//	where 1 == 2
 	ConstantCondition Code = "constant-condition"

@@ -158,10 +158,10 @@ func (t Struct) String() string {
 	}
 	return t.Name
 }
-func (Stack) String() string      { return "stack" }
-func (Void) String() string       { return "void" }
-func (Untyped) String() string    { return "number" }
-func (Invalid) String() string    { return "invalid" }
+func (Stack) String() string   { return "stack" }
+func (Void) String() string    { return "void" }
+func (Untyped) String() string { return "number" }
+func (Invalid) String() string { return "invalid" }
 
 func (t Pointer) String() string {
 	if t.User {
@@ -202,6 +202,18 @@ func (n *Names) Value(name string) (uint64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Names returns the names alone, in the order of List.
+func (n *Names) Names() []string {
+	if n == nil {
+		return nil
+	}
+	out := make([]string, len(n.List))
+	for i, e := range n.List {
+		out[i] = e.Name
+	}
+	return out
 }
 
 // String lists the names, for messages.
