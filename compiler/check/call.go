@@ -8,11 +8,14 @@ import (
 )
 
 // functions are the language's functions, with the least and the greatest
-// number of arguments.
-var functions = map[string]struct{ least, most int }{
-	"str": {1, 2}, "enter": {1, 1}, "bits": {3, 3}, "sys": {1, 1},
-	"path": {1, 1}, "dentry": {1, 1}, "addr": {1, 1}, "log2": {1, 1}, "bucket": {2, 2},
-	"sum": {1, 1}, "avg": {1, 1},
+// number of arguments, and whether they are for hists only.
+var functions = map[string]struct {
+	least, most int
+	hist        bool
+}{
+	"str": {1, 2, false}, "enter": {1, 1, false}, "bits": {3, 3, false}, "sys": {1, 1, false},
+	"path": {1, 1, false}, "dentry": {1, 1, false}, "addr": {1, 1, false}, "log2": {1, 1, true},
+	"bucket": {2, 2, true}, "sum": {1, 1, true}, "avg": {1, 1, true},
 }
 
 func (c *checker) call(e *syntax.Call, sc *scope) ir.Expr {
@@ -112,9 +115,7 @@ func (c *checker) enter(e *syntax.Call, sc *scope) ir.Expr {
 		c.enterOutsideSpan(e.Func.Span())
 		return c.invalid(e.Span())
 	}
-	in := *sc
-	in.early = true
-	x := c.expr(e.Args[0], &in)
+	x := c.expr(e.Args[0], sc)
 	if types.IsInvalid(x.Type()) {
 		return x
 	}
@@ -171,7 +172,7 @@ func (c *checker) sys(e *syntax.Call) ir.Expr {
 		name, _ = a.Value()
 		sp = a.Span()
 	default:
-		c.badSyscallName(e.Args[0].Span())
+		c.badSyscallName(e.Args[0].Span(), "sys(openat)")
 		return c.invalid(e.Span())
 	}
 	nr, ok := c.t.Syscall(name)

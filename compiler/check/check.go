@@ -44,7 +44,7 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 		case *syntax.Trace:
 			c.trace(item)
 		case *syntax.On:
-			c.notYet(source.Span{Start: item.Span().Start, End: item.Span().Start + 2}, "'on' actions")
+			c.on(item)
 		}
 	}
 	c.checkSet()
@@ -142,7 +142,7 @@ func (c *checker) resolve(d *decl) {
 	case *syntax.Const:
 		d.value = c.constDecl(item)
 	case *syntax.Hist:
-		c.notYet(head(item.Span(), "hist"), "histograms")
+		c.hist(item)
 	case *syntax.Import:
 		c.notYet(head(item.Span(), "import"), "imports")
 	}
@@ -173,7 +173,11 @@ func (c *checker) checkShadows() {
 		switch d.item.(type) {
 		case *syntax.Param, *syntax.Const:
 			if at, ok := c.used[d.name]; ok {
-				c.shadowedName(d.span, d.name, at)
+				what := "const"
+				if _, ok := d.item.(*syntax.Param); ok {
+					what = "param"
+				}
+				c.shadowedName(d.span, what, d.name, at)
 			}
 		}
 	}

@@ -25,9 +25,15 @@ func boolConst(v bool, sp source.Span) *ir.Const {
 	return &ir.Const{At: ir.At{T: types.Bool{}, Sp: sp}, Value: constant.MakeBool(v)}
 }
 
-// namedConst is a value that a type has a name for. It is a number, signed or
-// not as the value it will stand opposite; fit decides.
-func namedConst(_ *types.Names, v uint64, sp source.Span) *ir.Const { return intConst(int64(v), sp) }
+// namedConst is a value that the type t has a name for; v has its bits, extended
+// with the sign.
+func namedConst(t types.Int, v uint64, sp source.Span) *ir.Const {
+	value := constant.MakeInt64(int64(v))
+	if !t.Signed {
+		value = constant.MakeUint64(v << (64 - t.Size*8) >> (64 - t.Size*8))
+	}
+	return &ir.Const{At: ir.At{T: types.Untyped{}, Sp: sp}, Value: value}
+}
 
 // constInt returns a whole constant's value if it fits an int64.
 func constInt(x ir.Expr) (int64, bool) {
@@ -75,12 +81,16 @@ func (c *checker) number(n *syntax.Number) ir.Expr {
 	return &ir.Const{At: ir.At{T: d, Sp: n.Span()}, Value: value}
 }
 
-// text checks a quoted string.
-func (c *checker) text(s *syntax.String) ir.Expr {
+// text checks a quoted string, which may be the name of a value of what stands
+// opposite.
+func (c *checker) text(s *syntax.String, sc *scope) ir.Expr {
 	v, err := s.Value()
 	if err != nil {
 		c.badNumber(s.Span(), s.Raw, err.Error())
 		return c.invalid(s.Span())
+	}
+	if k := sc.valueName(v, s.Span()); k != nil {
+		return k
 	}
 	return &ir.Const{At: ir.At{T: types.String{}, Sp: s.Span()}, Value: constant.MakeString(v)}
 }
@@ -192,8 +202,11 @@ func (c *checker) fit(k *ir.Const, x ir.Expr, e *syntax.Binary) (*ir.Const, bool
 			return nil, false
 		}
 		if _, ok := k.T.(types.Duration); ok || plainNumber(k) {
-			if !t.Signed && constant.Sign(k.Value) < 0 {
-				c.outOfRange(k, x)
+			if !c.durationInBounds(k, x, t) {
+				return nil, false
+			}
+			if equality := e == nil || e.Op == "==" || e.Op == "!="; equality && !plainNumber(k) && !constant.Compare(wholeUnits(k.Value, t.Unit), token.EQL, k.Value) {
+				c.inexactDuration(k, x, t.Unit)
 				return nil, false
 			}
 			return &ir.Const{At: at, Value: k.Value}, true
@@ -240,7 +253,9 @@ func (c *checker) fitName(k *ir.Const, name string, x ir.Expr, t types.Int) (*ir
 		c.unknownValueName(k.Sp, name, x, t.Names)
 		return nil, false
 	}
-	return typedInt(int64(v), t, k.Sp), true
+	named := namedConst(t, v, k.Sp)
+	named.T = t
+	return named, true
 }
 
 // inBounds reports a whole constant that x can never be.
@@ -249,6 +264,19 @@ func (c *checker) inBounds(k *ir.Const, x ir.Expr) bool {
 	if constant.Compare(k.Value, token.LSS, constant.MakeInt64(least)) ||
 		constant.Compare(k.Value, token.GTR, constant.MakeUint64(greatest)) {
 		c.outOfRange(k, x)
+		return false
+	}
+	return true
+}
+
+// durationInBounds reports a constant duration that x, which is kept as a whole
+// number of its unit, can never be.
+func (c *checker) durationInBounds(k *ir.Const, x ir.Expr, t types.Duration) bool {
+	least, greatest := types.Bounds(t)
+	unit := constant.MakeUint64(t.Unit.NS())
+	if constant.Compare(k.Value, token.LSS, constant.BinaryOp(constant.MakeInt64(least), token.MUL, unit)) ||
+		constant.Compare(k.Value, token.GTR, constant.BinaryOp(constant.MakeUint64(greatest), token.MUL, unit)) {
+		c.durationOutOfRange(k, x, t, greatest)
 		return false
 	}
 	return true

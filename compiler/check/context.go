@@ -48,6 +48,9 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 	case sc.own != nil:
 		c.contextInHaving(e.Span(), e.Name)
 		return c.invalid(sp)
+	case len(sc.stages) == 0:
+		c.contextInConstant(e.Span(), e.Name)
+		return c.invalid(sp)
 	case v == nil:
 		c.missingStage(e.Span(), "$"+e.Name, sc.stages)
 		return c.invalid(sp)

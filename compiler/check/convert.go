@@ -2,6 +2,7 @@ package check
 
 import (
 	"go/constant"
+	"go/token"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
@@ -158,8 +159,8 @@ func (c *checker) convertConst(k *ir.Const, t types.Type, sp, typeAt source.Span
 			return &ir.Const{At: ir.At{T: t, Sp: sp}, Value: k.Value}
 		}
 	case types.Duration:
-		if _, ok := k.T.(types.Duration); ok {
-			return &ir.Const{At: ir.At{T: t, Sp: sp}, Value: k.Value}
+		if _, ok := k.T.(types.Duration); ok { // rounded down to whole units
+			return &ir.Const{At: ir.At{T: t, Sp: sp}, Value: wholeUnits(k.Value, t.(types.Duration).Unit)}
 		}
 		if plainNumber(k) { // `10 as us` marks a plain number
 			d := t.(types.Duration)
@@ -178,6 +179,17 @@ func (c *checker) convertConst(k *ir.Const, t types.Type, sp, typeAt source.Span
 	return c.invalid(sp)
 }
 
+// wholeUnits rounds a number of nanoseconds down to whole units.
+func wholeUnits(v constant.Value, u types.Unit) constant.Value {
+	unit := constant.MakeUint64(u.NS())
+	n := constant.BinaryOp(v, token.QUO_ASSIGN, unit)
+	whole := constant.BinaryOp(n, token.MUL, unit)
+	if constant.Compare(whole, token.GTR, v) {
+		whole = constant.BinaryOp(whole, token.SUB, unit)
+	}
+	return whole
+}
+
 func (c *checker) number64(v constant.Value, t types.Type, sp source.Span) ir.Expr {
 	if _, ok := constant.Uint64Val(v); !ok {
 		c.badNumber(sp, c.src.Slice(sp), "a duration of less than 585 years")
@@ -192,6 +204,26 @@ func (c *checker) assign(x ir.Expr, t types.Type, name *syntax.Ident, typeAt sou
 		return x
 	}
 	return c.convert(x, t, x.Span(), typeAt)
+}
+
+// copyable reports whether a record can hold a field of another event.
+func copyable(t types.Type) bool {
+	switch t := t.(type) {
+	case types.Struct, types.Void, types.Stack:
+		return false
+	case types.Array:
+		return t.Len != 0 && t.Len <= command.MaxArray && copyableElem(t.Elem)
+	}
+	return true
+}
+
+// copyableElem reports whether a record can hold an array of such elements.
+func copyableElem(t types.Type) bool {
+	switch t.(type) {
+	case types.Int, types.Pointer, types.Bool:
+		return true
+	}
+	return false
 }
 
 // storable gives x the type in which a record can hold it, or reports that
@@ -210,11 +242,9 @@ func (c *checker) storable(x ir.Expr) ir.Expr {
 			c.arrayNotStorable(x, t)
 			return c.invalid(x.Span())
 		}
-		if _, ok := t.Elem.(types.Int); !ok {
-			if _, ok := t.Elem.(types.Pointer); !ok {
-				c.notStorable(x, t)
-				return c.invalid(x.Span())
-			}
+		if !copyableElem(t.Elem) {
+			c.notStorable(x, t)
+			return c.invalid(x.Span())
 		}
 	case types.String:
 		if k, ok := x.(*ir.Const); ok {

@@ -281,7 +281,7 @@ func (c *checker) template(s *syntax.String, vars []ir.Var) string {
 				i++
 				continue
 			}
-			c.strayBrace(s.Span(), "}")
+			c.strayBrace(placed(s, text, i, i+1), "}")
 			return text
 		case '{':
 			if i+1 < len(text) && text[i+1] == '{' {
@@ -290,22 +290,25 @@ func (c *checker) template(s *syntax.String, vars []ir.Var) string {
 			}
 			end := strings.IndexByte(text[i:], '}')
 			if end < 0 {
-				c.strayBrace(s.Span(), "{")
+				c.strayBrace(placed(s, text, i, i+1), "{")
 				return text
 			}
-			c.placeholder(s.Span(), text[i+1:i+end], vars)
+			c.placeholder(s, text, i+1, i+end, vars)
 			i += end
 		}
 	}
 	return text
 }
 
-func (c *checker) placeholder(at source.Span, text string, vars []ir.Var) {
-	name, typ, typed := strings.Cut(text, ":")
+// placeholder checks one `{name}` or `{name:type}` of a form, at [lo, hi) of it.
+func (c *checker) placeholder(s *syntax.String, form string, lo, hi int, vars []ir.Var) {
+	name, typ, typed := strings.Cut(form[lo:hi], ":")
+	at := placed(s, form, lo, lo+len(name))
 	names := make([]string, 0, len(vars))
-	found := strings.HasPrefix(name, "$") && contextKinds[name[1:]] < ir.Kstack && contextKinds[name[1:]] >= 0
-	if found {
-		_, found = contextKinds[name[1:]]
+	found := false
+	if context, ok := strings.CutPrefix(name, "$"); ok {
+		kind, known := contextKinds[context]
+		found = known && kind < ir.Kstack // what every record has
 	}
 	for _, v := range vars {
 		names = append(names, v.Name)
@@ -316,7 +319,7 @@ func (c *checker) placeholder(at source.Span, text string, vars []ir.Var) {
 	}
 	if typed {
 		if _, ok := types.Basic(typ); !ok {
-			c.unknownType(at, typ)
+			c.unknownType(placed(s, form, lo+len(name)+1, hi), typ)
 		}
 	}
 }

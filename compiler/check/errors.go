@@ -1,7 +1,9 @@
 package check
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
@@ -38,11 +40,11 @@ func place(sp source.Span, format string, args ...any) diag.Note {
 	return diag.Note{Span: sp, Message: fmt.Sprintf(format, args...)}
 }
 
-// unknown reports a name that is none of candidates, with the near one.
+// unknown reports a name that is none of candidates: with the near one, or
+// with notes where none is near.
 func (c *checker) unknown(code diag.Code, sp source.Span, name, message string, candidates []string, notes ...diag.Note) {
 	if near, ok := diag.Near(name, candidates); ok {
-		notes = append([]diag.Note{todo("did you mean '%s'?", near)}, notes...)
-		c.err(code, sp, message, notes...)
+		c.err(code, sp, message, todo("did you mean '%s'?", near))
 		c.fix(near)
 		return
 	}
@@ -62,7 +64,7 @@ func (c *checker) notYet(sp source.Span, what string) {
 }
 
 func (c *checker) duplicateName(sp source.Span, name string, first source.Span) {
-	c.err(diag.DuplicateName, sp, fmt.Sprintf("'%s' is declared twice", name), place(first, "'%s' is declared here", name))
+	c.err(diag.DuplicateName, sp, fmt.Sprintf("'%s' is declared twice", name), place(first, "the first is here"), todo("rename one"))
 }
 
 func (c *checker) duplicateField(sp source.Span, name string, first source.Span) {
@@ -70,9 +72,9 @@ func (c *checker) duplicateField(sp source.Span, name string, first source.Span)
 		place(first, "the first is here"), todo("give one of them another name: 'name = value'"))
 }
 
-func (c *checker) shadowedName(sp source.Span, name string, at source.Span) {
+func (c *checker) shadowedName(sp source.Span, what, name string, at source.Span) {
 	c.err(diag.ShadowedName, sp, fmt.Sprintf("'%s' is also a field that the script uses", name),
-		place(at, "here it is the field"), todo("rename the param or const"))
+		place(at, "here it is the field"), todo("rename the %s", what))
 }
 
 func (c *checker) invalidName(sp source.Span, what, name, why string) {
@@ -88,8 +90,11 @@ func (c *checker) syntheticGroup(sp source.Span, name string) {
 }
 
 func (c *checker) eventExists(sp source.Span, group, name string) {
-	c.err(diag.EventExists, sp, fmt.Sprintf("the target has an event '%s.%s' already", group, name),
-		todo("choose another name; without a group the event gets the script's own, '%s'", c.groupHint()))
+	note := todo("choose another name; without a group the event gets the script's own, '%s'", c.groupHint())
+	if group == c.groupHint() {
+		note = todo("choose another name, or another group with 'option group'")
+	}
+	c.err(diag.EventExists, sp, fmt.Sprintf("the target has an event '%s.%s' already", group, name), note)
 }
 
 func (c *checker) groupHint() string {
@@ -150,6 +155,9 @@ func (c *checker) unknownEvent(q *syntax.QName, group, name string) {
 		if group == "syscalls" {
 			notes = append(notes, todo("'syscall %s' works where the kernel has no such event", strings.TrimPrefix(strings.TrimPrefix(name, "sys_enter_"), "sys_exit_")))
 		}
+		if len(notes) == 0 {
+			notes = append(notes, todo("'%s' has %s", group, some(events, 8)))
+		}
 		c.unknown(diag.UnknownEvent, q.Name.Span(), name, message, events, notes...)
 		return
 	}
@@ -171,12 +179,15 @@ func (c *checker) unknownEvent(q *syntax.QName, group, name string) {
 }
 
 func (c *checker) unreadableEvent(sp source.Span, group, name string, err error) {
-	c.err(diag.UnreadableEvent, sp, fmt.Sprintf("cannot read the format of '%s.%s': %v", group, name, err),
-		todo("run as root, or compile against a saved target"))
+	why, note := err.Error(), todo("compile against a saved target")
+	if errors.Is(err, fs.ErrPermission) {
+		why, note = "permission denied", todo("run as root, or compile against a saved target")
+	}
+	c.err(diag.UnreadableEvent, sp, fmt.Sprintf("cannot read the format of '%s.%s': %s", group, name, why), note)
 }
 
-func (c *checker) badSyscallName(sp source.Span) {
-	c.err(diag.UnknownSyscall, sp, "want the name of a system call", todo("write 'syscall openat'"))
+func (c *checker) badSyscallName(sp source.Span, example string) {
+	c.err(diag.UnknownSyscall, sp, "want the name of a system call", todo("write '%s'", example))
 }
 
 func (c *checker) unknownSyscall(sp source.Span, name string) {
@@ -186,7 +197,16 @@ func (c *checker) unknownSyscall(sp source.Span, name string) {
 			notes = append(notes, todo("write '%s'", bare))
 		}
 	}
-	c.unknown(diag.UnknownSyscall, sp, name, fmt.Sprintf("%s has no system call '%s'", c.t.Arch(), name), c.t.Syscalls(), notes...)
+	message := fmt.Sprintf("%s has no system call '%s'", c.t.Arch(), name)
+	if newer, ok := c.newerSyscall(name); ok {
+		c.err(diag.UnknownSyscall, sp, message, todo("programs call '%s' there", newer))
+		return
+	}
+	if len(notes) > 0 {
+		c.err(diag.UnknownSyscall, sp, message, notes...)
+		return
+	}
+	c.unknown(diag.UnknownSyscall, sp, name, message, c.t.Syscalls(), todo("'kprobe' can watch a function of the kernel"))
 }
 
 func (c *checker) noSyscallEvent(sp source.Span, name string) {
@@ -210,6 +230,25 @@ func (c *checker) unknownSymbol(sp source.Span, name string) {
 		return
 	}
 	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: 'kprobe MODULE:%s'", name))
+}
+
+func (c *checker) badModule(sp source.Span, name string) {
+	c.err(diag.UnknownSymbol, sp, fmt.Sprintf("no module is called '%s'", name), todo("a module's name is made of letters, digits, '_' and '-'"))
+}
+
+func (c *checker) ambiguousSymbol(sp source.Span, name string, modules []string) {
+	note := todo("some of them are the compiler's copies; probe a function that calls them")
+	for _, m := range modules {
+		if m != "" {
+			note = todo("say which: '%s:%s' is the module's", m, name)
+			break
+		}
+	}
+	c.err(diag.AmbiguousSymbol, sp, fmt.Sprintf("target '%s' has %d functions called '%s'", c.t.Name(), len(modules), name), note)
+}
+
+func (c *checker) onlyFprobe(sp source.Span, name string) {
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets no kprobe on '%s'", name), todo("'func %s' may be allowed", name))
 }
 
 func (c *checker) notProbeable(sp source.Span, name string) {
@@ -281,31 +320,57 @@ func (c *checker) optionWants(sp source.Span, name string) {
 	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a name", name), todo("write 'option %s NAME'", name))
 }
 
-// unknownField reports a field that a stage's source does not have. names are
-// those of the opposite value, consts those of the script.
-func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts []string, names *types.Names) {
-	message := fmt.Sprintf("%s has no field '%s'", sourceName(v.stage.Source), name)
+// unknownField reports a name that a stage's source does not have. consts are
+// the script's, opp is what stands opposite, if its values may have the name.
+func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts []string, opp *opposite) {
+	source := sourceName(v.stage.Source)
+	if hint, ok := contextHint(name); ok {
+		c.err(diag.UnknownField, sp, fmt.Sprintf("%s has no field '%s'", source, name), todo("did you mean '%s'?", hint))
+		return
+	}
 	offers := v.offers()
 	candidates := append(append([]string{}, offers...), consts...)
-	if names != nil {
+	if opp == nil {
+		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, hasNote(offers)...)
+		return
+	}
+	if names := types.NamesOf(opp.typ); names != nil {
 		for _, n := range names.List {
 			candidates = append(candidates, n.Name)
 		}
-	}
-	if hint, ok := contextHint(name); ok {
-		c.err(diag.UnknownField, sp, message, todo("did you mean '%s'?", hint))
+		c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' is no value of %s and no field of %s", name, c.shown(opp.at, "the other side"), source),
+			candidates, todo("the values are %s", some(names.Names(), 12)))
 		return
 	}
-	var notes []diag.Note
-	if names != nil {
-		notes = append(notes, todo("nor has the value beside it that name: %s", some(strings.Split(names.String(), ", "), 12)))
-	} else if len(offers) > 0 {
-		notes = append(notes, todo("it has %s", some(offers, 12)))
+	if _, text := opp.typ.(types.String); text {
+		if _, near := diag.Near(name, candidates); !near {
+			c.err(diag.UnknownField, sp, fmt.Sprintf("%s has no field '%s'", source, name), todo("a text stands in quotes: '\"%s\"'", name))
+			c.fix(`"` + name + `"`)
+			return
+		}
 	}
-	c.unknown(diag.UnknownField, sp, name, message, candidates, notes...)
-	if d := &c.list[len(c.list)-1]; len(d.Fixes) > 0 && names == nil {
-		d.Notes = d.Notes[:1]
+	if near, ok := nearErrno(name); ok {
+		c.err(diag.UnknownName, sp, fmt.Sprintf("there is no errno or signal '%s'", name), todo("did you mean '%s'?", near))
+		c.fix(near)
+		return
 	}
+	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, hasNote(offers)...)
+}
+
+// hasNote lists what a source has.
+func hasNote(offers []string) []diag.Note {
+	if len(offers) == 0 {
+		return []diag.Note{todo("it has no fields; '$tid', '$comm', '$cpu' and '$time' are there always")}
+	}
+	return []diag.Note{todo("it has %s", some(offers, 12))}
+}
+
+// shown quotes what the script says at sp, or is other where that is long.
+func (c *checker) shown(sp source.Span, other string) string {
+	if text := c.src.Slice(sp); text != "" && len(text) <= 40 && !strings.Contains(text, "\n") {
+		return "'" + text + "'"
+	}
+	return other
 }
 
 // contextHint returns the context value that a field's name looks like.
@@ -366,6 +431,10 @@ func (c *checker) contextInHaving(sp source.Span, name string) {
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'having' does not know '$%s'", name), todo("make it a field of the event"))
 }
 
+func (c *checker) contextInConstant(sp source.Span, name string) {
+	c.err(diag.NotConstant, sp, fmt.Sprintf("want a constant, got '$%s'", name), todo("a param or const has its value before anything happens"))
+}
+
 func (c *checker) aliasAsValue(sp source.Span, name string, v *stageView) {
 	c.err(diag.UnknownField, sp, fmt.Sprintf("'%s' is a stage, not a value", name), todo("write a field of it: '%s.%s'", name, first(v.offers())))
 }
@@ -412,8 +481,20 @@ func (c *checker) laterStage(sp source.Span, name string) {
 	c.err(diag.LaterStage, sp, fmt.Sprintf("stage '%s' has not happened yet", name), todo("say it in the 'where' of '%s', or in 'having'", name))
 }
 
+func (c *checker) otherStage(sp source.Span, clause, name string) {
+	note := todo("say it in the 'where' of '%s', or make it a field and say it in 'having'", name)
+	if clause == "let" {
+		note = todo("put it into the 'let' of '%s'", name)
+	}
+	c.err(diag.OtherStage, sp, fmt.Sprintf("this '%s' is about its own stage, not about '%s'", clause, name), note)
+}
+
 func (c *checker) unknownName(sp source.Span, name string, candidates []string) {
-	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' means nothing here", name), candidates)
+	if near, ok := nearErrno(name); ok {
+		candidates = append(candidates, near)
+	}
+	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' means nothing here", name), candidates,
+		todo("no param, const, errno or signal is called so"))
 }
 
 func (c *checker) unknownContext(sp source.Span, name string) {

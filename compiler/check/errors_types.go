@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"go/constant"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -57,6 +58,9 @@ func (c *checker) mismatchNote(x, y ir.Expr) []diag.Note {
 		}
 	}
 	if _, ok := tx.(types.Duration); ok {
+		if _, text := ty.(types.String); text {
+			return []diag.Note{todo("a duration is written without quotes: '10us'")}
+		}
 		return []diag.Note{todo("'as ns' makes a duration of a plain number of nanoseconds")}
 	}
 	return []diag.Note{todo("both sides must be of one kind")}
@@ -179,6 +183,19 @@ func (c *checker) outOfRange(k *ir.Const, x ir.Expr) {
 	c.err(diag.ConstantOutOfRange, k.Sp, fmt.Sprintf("%s can never be %s", what, k.Value.ExactString()), note)
 }
 
+func (c *checker) durationOutOfRange(k *ir.Const, x ir.Expr, t types.Duration, greatest uint64) {
+	note := todo("it is at most %d%s", greatest, t.Unit)
+	if !t.Signed && constant.Sign(k.Value) < 0 {
+		note = todo("it is never below 0")
+	}
+	c.err(diag.ConstantOutOfRange, k.Sp, fmt.Sprintf("%s can never be %s", c.describe(x), c.shown(k.Sp, "so long")), note)
+}
+
+func (c *checker) inexactDuration(k *ir.Const, x ir.Expr, u types.Unit) {
+	c.err(diag.ConstantOutOfRange, k.Sp, fmt.Sprintf("%s can never be %s: it is kept in whole %s", c.describe(x), c.shown(k.Sp, "this"), u),
+		todo("compare with '<' or '>', or with whole %s", u))
+}
+
 func (c *checker) numberForDuration(k *ir.Const, x ir.Expr) {
 	text := c.src.Slice(k.Sp)
 	c.err(diag.MissingUnit, k.Sp, fmt.Sprintf("%s is held against a number without a unit", c.describe(x)), todo("write '%sns', '%sus', '%sms' or '%ss'", text, text, text, text))
@@ -202,8 +219,12 @@ func (c *checker) orderOfStrings(sp source.Span, op string) {
 	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("strings have no order: '%s'", op), todo("compare with '==', '!=' or '~'"))
 }
 
-func (c *checker) orOfValues(sp source.Span) {
-	c.err(diag.NotConstant, sp, "'|' joins constants only", todo("for 'one or the other' write '||'"))
+func (c *checker) orOfValues(e *syntax.Binary, x ir.Expr) {
+	note := todo("for 'one or the other' write '||'")
+	if in, ok := syntax.Unparen(e.X).(*syntax.Binary); ok && in.Op == "&" && in == e.X {
+		note = todo("'&' binds tighter: write '%s & (%s | %s)'", c.src.Slice(in.X.Span()), c.src.Slice(in.Y.Span()), c.src.Slice(e.Y.Span()))
+	}
+	c.err(diag.NotConstant, e.OpSpan, "'|' joins constants only", note)
 }
 
 func (c *checker) emptySet(sp source.Span) {
@@ -240,11 +261,11 @@ func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
 	if !ok {
 		return
 	}
-	word := "never"
 	if v {
-		word = "always"
+		c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' always holds", clause), todo("leave it out"))
+		return
 	}
-	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' %s holds", clause, word), todo("compare a field"))
+	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' never holds", clause), todo("nothing is recorded"))
 }
 
 func (c *checker) cannotConvert(sp source.Span, x ir.Expr, t types.Type) {
@@ -330,7 +351,15 @@ func (c *checker) argumentCount(sp source.Span, name string, least, most, got in
 	if most == 1 {
 		noun = "argument"
 	}
-	c.err(diag.BadArgument, sp, fmt.Sprintf("'%s' wants %s %s, got %d", name, want, noun, got), todo("see the reference for what '%s' takes", name))
+	c.err(diag.BadArgument, sp, fmt.Sprintf("'%s' wants %s %s, got %d", name, want, noun, got), todo("write '%s'", usage[name]))
+}
+
+// usage shows how each function and value with arguments is written.
+var usage = map[string]string{
+	"str": "str(pointer)", "enter": "enter(value)", "bits": "bits(value, offset, width)", "sys": "sys(openat)",
+	"path": "path(file)", "dentry": "dentry(pointer)", "addr": "addr(symbol)", "log2": "log2(value)",
+	"bucket": "bucket(value, width)", "sum": "sum(value)", "avg": "avg(value)",
+	"$reg": "$reg(name)", "$stack": "$stack(0)", "$arg": "$arg(1)",
 }
 
 func (c *checker) stringLength(sp source.Span) {
@@ -397,7 +426,11 @@ func (c *checker) unknownRegister(sp source.Span, name string, have []string, ar
 			}
 		}
 	}
-	c.unknown(diag.BadArgument, sp, name, fmt.Sprintf("%s has no register '%s'", arch, name), have, notes...)
+	c.err(diag.BadArgument, sp, fmt.Sprintf("%s has no register '%s'", arch, name), notes...)
+}
+
+func (c *checker) fieldNotStorable(sp source.Span, name string) {
+	c.err(diag.NotStorable, sp, fmt.Sprintf("the event's field '%s' cannot be copied into a record", name), todo("list the fields that are wanted, without it: '{ … }'"))
 }
 
 func (c *checker) notStorable(x ir.Expr, t types.Type) {
@@ -415,6 +448,10 @@ func (c *checker) arrayNotStorable(x ir.Expr, t types.Array) {
 
 func (c *checker) stringInRegister(sp source.Span) {
 	c.err(diag.BadConversion, sp, "an argument is a number or an address, not a text", todo("declare 'user *char' or '*char' and read it with str()"))
+}
+
+func (c *checker) arrayInRegister(sp source.Span, t types.Type) {
+	c.err(diag.BadConversion, sp, "an argument is a number or an address, not an array", todo("C passes the address of an array: '*%s'", t.(types.Array).Elem))
 }
 
 func (c *checker) immediateText(sp source.Span, why string) {
@@ -482,6 +519,17 @@ func (c *checker) userMemoryAtEntry(sp source.Span, call string) {
 
 func (c *checker) memoryGone(sp source.Span, text string) {
 	c.err(diag.MemoryGone, sp, "the caller's memory is gone when execve returns", todo("read it at the entry: 'enter(%s)'", text))
+}
+
+// placed returns where the text at [lo, hi) of a string's value stands: all of
+// the string if it has escapes.
+func placed(s *syntax.String, value string, lo, hi int) source.Span {
+	sp := s.Span()
+	if len(s.Raw) < 2 || s.Raw[1:len(s.Raw)-1] != value {
+		return sp
+	}
+	start := sp.Start + 1
+	return source.Span{Start: start + source.Pos(lo), End: start + source.Pos(hi)}
 }
 
 func (c *checker) strayBrace(sp source.Span, brace string) {

@@ -15,13 +15,15 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		ev.Group = e.Name.Group.Text()
 	}
 	c.eventName(e.Name)
-	if e.Emit != nil {
-		c.notYet(e.Emit.Span(), "'emit'")
-	}
 	if len(e.Then) > 1 {
-		c.notYet(e.Then[1].Span(), "a join of more than two stages")
+		c.notYet(head(e.Then[1].Span(), "then"), "a join of more than two stages")
 	}
-	sc := &scope{c: c}
+	sc := c.newScope()
+	for _, st := range append([]*syntax.Stage{e.From}, stagesOf(e.Then)...) {
+		if st.As != nil {
+			sc.later[st.As.Text()] = st.As.Span()
+		}
+	}
 	c.stage(ev, sc, e.From, nil)
 	for _, th := range e.Then {
 		c.stage(ev, sc, th.Stage, th.By)
@@ -33,9 +35,15 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		}
 	}
 	c.fields(ev, sc, e.Fields, e.Name.Span())
+	of := &scope{c: c, own: ev, outer: sc, used: sc.used}
 	if e.Having != nil {
-		ev.Having = c.condition(e.Having, &scope{c: c, own: ev, outer: sc})
+		ev.Having = c.condition(e.Having, of)
+		c.constantCondition("having", e.Having, ev.Having)
 	}
+	if e.Emit != nil {
+		c.emit(e.Emit, of)
+	}
+	c.checkAliases(sc)
 	c.readTimes(ev)
 	c.prog.Events = append(c.prog.Events, ev)
 	return ev
@@ -49,6 +57,9 @@ func (c *checker) eventName(q *syntax.QName) {
 		return
 	}
 	if q.Group == nil {
+		if group := c.prog.Options.Group; c.t.HasEvent(group, name.Text()) {
+			c.eventExists(name.Span(), group, name.Text())
+		}
 		return
 	}
 	group := q.Group.Text()
@@ -96,16 +107,20 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 	}
 	if len(s.Sources) > 1 {
 		c.notYet(s.Sources[1].Span(), "several sources in one event")
+		for _, more := range s.Sources[1:] {
+			c.source(more)
+		}
 	}
 	st.Source = c.source(s.Sources[0])
 	if len(s.Sources[0].Alts) > 0 {
 		st.Span = s.Sources[0].Alts[0].One.Span()
 	}
-	home := &scope{c: c, stages: sc.stages, home: view}
+	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used}
 	if s.Where != nil {
 		st.Where = c.condition(s.Where, home)
 		c.constantCondition("where", s.Where, st.Where)
 	}
+	home.clause = "let"
 	for _, l := range s.Lets {
 		c.let(view, home, l)
 	}
@@ -172,6 +187,9 @@ func (c *checker) allFields(ev *ir.Event, sc *scope) {
 		f := &ir.Field{Name: v.Name, Span: view.stage.Span, Type: v.Type,
 			Value: &ir.FieldRef{At: ir.At{T: v.Type, Sp: view.stage.Span}, Name: v.Name}}
 		c.fieldName(f)
+		if !copyable(v.Type) {
+			c.fieldNotStorable(view.stage.Span, v.Name)
+		}
 		ev.Fields = append(ev.Fields, f)
 	}
 	own := func(k ir.ContextKind, t types.Type) {
@@ -253,9 +271,6 @@ func (c *checker) trace(t *syntax.Trace) {
 		}
 		return
 	}
-	if len(s.Sources) > 1 {
-		c.notYet(s.Sources[1].Span(), "several sources with conditions or fields")
-	}
 	c.inlineTrace(t, s)
 }
 
@@ -280,7 +295,7 @@ func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Sour
 // fields or a source that is no event yet.
 func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	ev := &ir.Event{Span: s.Span(), Whole: t.Span(), Inline: true}
-	sc := &scope{c: c}
+	sc := c.newScope()
 	c.stage(ev, sc, s, nil)
 	if ev.Stages[0].Source == nil {
 		return
@@ -288,6 +303,7 @@ func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	ev.Span = ev.Stages[0].Span
 	ev.Name = c.inlineName(ev.Stages[0].Source)
 	c.fields(ev, sc, t.Fields, ev.Span)
+	c.checkAliases(sc)
 	c.readTimes(ev)
 	vars := (&ir.Derived{Event: ev}).Vars()
 	c.prog.Events = append(c.prog.Events, ev)

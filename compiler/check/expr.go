@@ -22,7 +22,7 @@ func (c *checker) expr(e syntax.Expr, sc *scope) ir.Expr {
 	case *syntax.Number:
 		return c.number(e)
 	case *syntax.String:
-		return c.text(e)
+		return c.text(e, sc)
 	case *syntax.Char:
 		v, err := e.Value()
 		if err != nil {
@@ -211,26 +211,20 @@ func (c *checker) binary(e *syntax.Binary, sc *scope) ir.Expr {
 func (c *checker) sides(a, b syntax.Expr, sc *scope) (x, y ir.Expr) {
 	if c.constantLike(a, sc) && !c.constantLike(b, sc) {
 		y = c.expr(b, sc)
-		x = c.expr(a, sc.with(c.namesOf(y)))
+		x = c.expr(a, sc.with(c.opposite(y)))
 		return x, y
 	}
 	x = c.expr(a, sc)
-	y = c.expr(b, sc.with(c.namesOf(x)))
+	y = c.expr(b, sc.with(c.opposite(x)))
 	return x, y
 }
 
-// namesOf returns the names of x's values, also behind `x & m`.
-func (c *checker) namesOf(x ir.Expr) *types.Names {
-	if n := types.NamesOf(x.Type()); n != nil {
-		return n
+// opposite makes x what stands opposite; nil for a constant, which has no names.
+func (c *checker) opposite(x ir.Expr) *opposite {
+	if _, ok := x.(*ir.Const); ok {
+		return nil
 	}
-	if b, ok := x.(*ir.Binary); ok && b.Op == "&" {
-		if n := c.namesOf(b.X); n != nil {
-			return n
-		}
-		return c.namesOf(b.Y)
-	}
-	return nil
+	return &opposite{x.Type(), x.Span()}
 }
 
 // constantLike reports whether e is made of literals and of names that are no
@@ -253,6 +247,8 @@ func (c *checker) constantLike(e syntax.Expr, sc *scope) bool {
 		_, isField := v.lookup(e.Text())
 		return !isField
 	case *syntax.Paren:
+		return c.constantLike(e.X, sc)
+	case *syntax.Cast:
 		return c.constantLike(e.X, sc)
 	case *syntax.Unary:
 		return e.Op == "-" && c.constantLike(e.X, sc)
@@ -334,7 +330,7 @@ func (c *checker) glob(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 // in checks `x in { … }`.
 func (c *checker) in(e *syntax.In, sc *scope) ir.Expr {
 	x := c.expr(e.X, sc)
-	sc = sc.with(c.namesOf(x))
+	sc = sc.with(c.opposite(x))
 	out := &ir.In{At: ir.At{T: types.Bool{}, Sp: e.Span()}, X: x}
 	ok := !types.IsInvalid(x.Type())
 	for _, r := range e.Set {
@@ -384,7 +380,7 @@ func (c *checker) bitwise(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 	case constX && constY:
 		return c.foldInts(e, kx, ky)
 	case e.Op == "|":
-		c.orOfValues(e.OpSpan)
+		c.orOfValues(e, x)
 		return c.invalid(e.Span())
 	}
 	if constX { // m & x is x & m

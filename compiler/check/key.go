@@ -88,24 +88,31 @@ func stageOf(x ir.Expr) int {
 	return stage
 }
 
-// keysMatch reports keys that the kernel can never find equal. It compares the
-// raw bytes: integers of any width as 64 bits with their sign, strings with
-// the room that they have.
+// keysMatch reports keys that can never be equal. The kernel compares integers
+// of any width as 64 bits with their sign.
 func (c *checker) keysMatch(sp source.Span, x, y ir.Expr) bool {
-	sx, textX := x.Type().(types.String)
-	sy, textY := y.Type().(types.String)
+	_, textX := x.Type().(types.String)
+	_, textY := y.Type().(types.String)
 	switch {
 	case textX && textY:
-		if sx.Cap != sy.Cap {
-			c.keysNeverMatch(sp, x, y, "a text of fixed room and one of any length are never equal to the kernel; join by a number")
-			return false
-		}
-		return true
+		return true // the lowering gives both the same room
 	case textX != textY:
 		c.keysNeverMatch(sp, x, y, "one is a text, the other a number")
 		return false
 	case !types.Scalar(x.Type()) || !types.Scalar(y.Type()):
 		c.keysNeverMatch(sp, x, y, "a key is a number or a text")
+		return false
+	}
+	px, ptrX := x.Type().(types.Pointer)
+	py, ptrY := y.Type().(types.Pointer)
+	_, durX := x.Type().(types.Duration)
+	_, durY := y.Type().(types.Duration)
+	switch {
+	case ptrX && ptrY && px.User != py.User:
+		c.keysNeverMatch(sp, x, y, "one is an address of the kernel's, the other of user space")
+		return false
+	case durX != durY:
+		c.keysNeverMatch(sp, x, y, "one is a time, the other a number")
 		return false
 	}
 	if types.Signed(x.Type()) != types.Signed(y.Type()) && mayBeNegative(x) != mayBeNegative(y) {

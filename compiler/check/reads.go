@@ -24,6 +24,7 @@ func (c *checker) readTimes(ev *ir.Event) {
 	for _, st := range ev.Stages {
 		c.reads(ev, st.Where, st.Index, false)
 		for _, k := range st.Keys {
+			c.reads(ev, k.Left, stageOf(k.Left), false)
 			c.reads(ev, k.Right, st.Index, false)
 		}
 	}

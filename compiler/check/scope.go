@@ -11,11 +11,19 @@ import (
 type scope struct {
 	c      *checker
 	stages []*stageView
-	home   *stageView   // in a where or let: the stage whose names need no alias
-	own    *ir.Event    // in having: the event whose fields the names are
-	outer  *scope       // of having: the stages, for a hint
-	names  *types.Names // names of the values of what stands opposite
-	early  bool         // within enter(…)
+	home   *stageView             // in a where or let: the stage whose names need no alias
+	own    *ir.Event              // in having: the event whose fields the names are
+	outer  *scope                 // of having: the stages, for a hint
+	opp    *opposite              // what stands opposite, nil if nothing does
+	clause string                 // of a home scope: "where" or "let"
+	later  map[string]source.Span // stages of the statement by name, also those to come
+	used   map[string]source.Span // fields that the statement names, with one place each
+}
+
+// opposite is the other side of an operator: names of its values mean those.
+type opposite struct {
+	typ types.Type
+	at  source.Span
 }
 
 // stageView is a stage as expressions see it.
@@ -63,13 +71,10 @@ func isSpan(s ir.Source) bool {
 	return false
 }
 
-// with returns sc with names as those of the value that stands opposite.
-func (sc *scope) with(n *types.Names) *scope {
-	if n == sc.names {
-		return sc
-	}
+// with returns sc with opp opposite.
+func (sc *scope) with(opp *opposite) *scope {
 	in := *sc
-	in.names = n
+	in.opp = opp
 	return &in
 }
 
@@ -85,14 +90,19 @@ func (sc *scope) bare() *stageView {
 	return nil
 }
 
-// alias returns the stage called name.
-func (sc *scope) alias(name string) *stageView {
+// alias returns the stage called name. Of two of one name, which is reported,
+// it is the one that offers the field.
+func (sc *scope) alias(name, field string) *stageView {
+	var found *stageView
 	for _, v := range sc.stages {
-		if v.stage.Alias == name {
-			return v
+		if v.stage.Alias != name {
+			continue
+		}
+		if _, ok := v.lookup(field); ok || found == nil {
+			found = v
 		}
 	}
-	return nil
+	return found
 }
 
 // name resolves a bare name: a field or let of the stage; a param or const; a
@@ -101,7 +111,7 @@ func (sc *scope) name(id *syntax.Ident) ir.Expr {
 	c, name, sp := sc.c, id.Text(), id.Span()
 	if sc.own != nil {
 		if f := sc.own.Field(name); f != nil {
-			c.use(name, sp)
+			sc.use(name, sp)
 			return &ir.Own{At: ir.At{T: f.Type, Sp: sp}, Field: f}
 		}
 	} else if v := sc.bare(); v != nil {
@@ -115,10 +125,8 @@ func (sc *scope) name(id *syntax.Ident) ir.Expr {
 	if v := c.constant(id); v != nil {
 		return &ir.Const{At: ir.At{T: v.T, Sp: sp}, Value: v.Value}
 	}
-	if sc.names != nil {
-		if v, ok := sc.names.Value(name); ok {
-			return namedConst(sc.names, v, sp)
-		}
+	if k := sc.valueName(name, sp); k != nil {
+		return k
 	}
 	if v, ok := errnoOrSignal(name); ok {
 		return intConst(int64(v), sp)
@@ -127,14 +135,27 @@ func (sc *scope) name(id *syntax.Ident) ir.Expr {
 	return c.invalid(sp)
 }
 
+// valueName returns what a name means as a value of what stands opposite; nil if
+// it is none.
+func (sc *scope) valueName(name string, sp source.Span) ir.Expr {
+	if sc.opp == nil {
+		return nil
+	}
+	t, _ := sc.opp.typ.(types.Int)
+	if v, ok := t.Names.Value(name); ok {
+		return namedConst(t, v, sp)
+	}
+	return nil
+}
+
 // field returns a field or let of a stage, nil if it has none of that name.
 func (sc *scope) field(v *stageView, name string, sp source.Span) ir.Expr {
 	if t, ok := v.lookup(name); ok {
-		sc.c.use(name, sp)
+		sc.use(name, sp)
 		return &ir.FieldRef{At: ir.At{T: t, Sp: sp}, Stage: v.index, Name: name}
 	}
 	if x, ok := v.lets[name]; ok {
-		sc.c.use(name, sp)
+		sc.use(name, sp)
 		return x
 	}
 	return nil
@@ -147,12 +168,12 @@ func (sc *scope) unknown(id *syntax.Ident) {
 		c.unknownOwnField(id.Span(), sc.own, name, sc.outer)
 		return
 	}
-	if v := sc.alias(name); v != nil {
+	if v := sc.alias(name, ""); v != nil {
 		c.aliasAsValue(id.Span(), name, v)
 		return
 	}
 	if v := sc.bare(); v != nil {
-		c.unknownField(id.Span(), v, name, c.constNames(), sc.names)
+		c.unknownField(id.Span(), v, name, c.constNames(), sc.opp)
 		return
 	}
 	for _, v := range sc.stages {
@@ -171,12 +192,16 @@ func (sc *scope) selector(s *syntax.Selector) (x ir.Expr, ok bool) {
 	if !isIdent || s.Arrow {
 		return nil, false
 	}
-	v := sc.alias(id.Text())
+	field := ""
+	if f, ok := s.Sel.(*syntax.Ident); ok {
+		field = f.Text()
+	}
+	v := sc.alias(id.Text(), field)
 	if v == nil {
 		return sc.noStage(s, id)
 	}
-	if sc.home != nil && sc.home != v && v.index > sc.home.index {
-		sc.c.laterStage(s.Span(), id.Text())
+	if sc.home != nil && sc.home != v {
+		sc.c.otherStage(s.Span(), sc.clause, id.Text())
 		return sc.c.invalid(s.Span()), true
 	}
 	switch sel := s.Sel.(type) {
@@ -209,11 +234,22 @@ func (sc *scope) noStage(s *syntax.Selector, id *syntax.Ident) (ir.Expr, bool) {
 		sc.c.stageInHaving(s.Span(), id.Text())
 		return sc.c.invalid(s.Span()), true
 	}
+	if _, ok := sc.later[id.Text()]; ok {
+		sc.c.laterStage(s.Span(), id.Text())
+		return sc.c.invalid(s.Span()), true
+	}
 	sc.c.unknownStage(id.Span(), id.Text(), sc.stages)
 	return sc.c.invalid(s.Span()), true
 }
 
-// use notes that the script names a field, for names that would hide it.
+// use notes that the statement names a field, for names that would hide it.
+func (sc *scope) use(name string, sp source.Span) {
+	sc.c.use(name, sp)
+	if _, seen := sc.used[name]; !seen && sc.used != nil {
+		sc.used[name] = sp
+	}
+}
+
 func (c *checker) use(name string, sp source.Span) {
 	if _, seen := c.used[name]; !seen {
 		c.used[name] = sp

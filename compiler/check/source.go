@@ -18,11 +18,17 @@ func (c *checker) source(s *syntax.Source) ir.Source {
 	}
 	if len(s.Alts) > 1 {
 		c.notYet(s.Alts[1].Span(), "'else' between sources")
+		for _, alt := range s.Alts[1:] {
+			c.oneSource(alt.One)
+		}
 	}
 	if s.Alts[0].Optional {
 		c.notYet(s.Alts[0].Span(), "optional sources")
 	}
-	one := s.Alts[0].One
+	return c.oneSource(s.Alts[0].One)
+}
+
+func (c *checker) oneSource(one *syntax.One) ir.Source {
 	switch one.Kind {
 	case syntax.KindName:
 		return c.namedSource(one.Name)
@@ -96,11 +102,11 @@ func (c *checker) targetEvent(group, name string, q *syntax.QName) ir.Source {
 // raw_syscalls, whose arguments have no names.
 func (c *checker) syscall(one *syntax.One) ir.Source {
 	if one.Func == nil || one.Func.Name == nil {
-		c.badSyscallName(one.Span())
+		c.badSyscallName(one.Span(), "syscall openat")
 		return nil
 	}
 	if one.Func.Module != nil {
-		c.badSyscallName(one.Func.Span())
+		c.badSyscallName(one.Func.Span(), "syscall openat")
 		return nil
 	}
 	name, span := one.Func.Name.Text(), one.Func.Name.Span()
@@ -194,20 +200,33 @@ func (c *checker) probeSymbol(k *ir.Probe) {
 		c.badSymbol(k.Span, k.Symbol)
 		return
 	}
+	if k.Module != "" && !plainModule(k.Module) {
+		c.badModule(k.Span, k.Module)
+		return
+	}
 	if rest, ok := syscallWrapper(k.Symbol); ok {
 		c.syscallWrapper(k.Span, k.Symbol, rest)
+		return
 	}
 	if k.Module != "" {
 		return
 	}
-	state, err := c.t.Symbol(k.Symbol)
+	fn, err := c.t.Function(k.Symbol)
 	if err != nil {
 		return // the list cannot be read: the kernel will say
 	}
-	switch state {
+	if len(fn.Modules) > 1 && c.t.Has(target.UniqueSymbols) {
+		c.ambiguousSymbol(k.Span, k.Symbol, fn.Modules)
+		return
+	}
+	switch fn.State {
 	case target.SymbolAbsent:
 		c.unknownSymbol(k.Span, k.Symbol)
-	case target.SymbolFixed, target.SymbolData, target.SymbolFprobeOnly:
+	case target.SymbolFprobeOnly:
+		if k.Place == ir.AtInstruction {
+			c.onlyFprobe(k.Span, k.Symbol)
+		}
+	case target.SymbolFixed, target.SymbolData:
 		c.notProbeable(k.Span, k.Symbol)
 	}
 }
@@ -217,6 +236,17 @@ func plainSymbol(s string) bool {
 	for i := 0; i < len(s); i++ {
 		ch := s[i]
 		if !(ch == '_' || ch == '.' || ch == '$' || ch >= '0' && ch <= '9' && i > 0 || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// plainModule reports whether s can be a module's name in a probe line.
+func plainModule(s string) bool {
+	for i := 0; i < len(s); i++ {
+		ch := s[i]
+		if !(ch == '_' || ch == '-' || ch >= '0' && ch <= '9' || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
 			return false
 		}
 	}
@@ -251,8 +281,12 @@ func (c *checker) params(sig *syntax.Sig, def types.Type) []ir.Var {
 		}
 		if p.Type != nil {
 			v.Type = c.typeOf(p.Type)
-			if _, text := v.Type.(types.String); text {
+			switch v.Type.(type) {
+			case types.String:
 				c.stringInRegister(p.Type.Span())
+				v.Type = types.Invalid{}
+			case types.Array:
+				c.arrayInRegister(p.Type.Span(), v.Type)
 				v.Type = types.Invalid{}
 			}
 		}
