@@ -101,17 +101,13 @@ func and(a, b command.Cond) command.Cond {
 func (l *lowerer) cond(x ir.Expr, get columns) (command.Cond, bool) {
 	switch x := x.(type) {
 	case *ir.Const:
-		if constant.BoolVal(x.Value) {
-			return nil, true
-		}
-		l.neverHolds(x.Sp)
-		return nil, false
+		panic("internal error: a constant condition that is not folded")
 	case *ir.Unary:
 		c, ok := l.cond(x.X, get)
-		if !ok || c == nil {
+		if !ok {
 			return nil, false
 		}
-		return &command.Not{X: c}, true
+		return not(c), true
 	case *ir.In:
 		return l.inSet(x, get)
 	case *ir.Binary:
@@ -128,6 +124,14 @@ func (l *lowerer) cond(x ir.Expr, get columns) (command.Cond, bool) {
 		return nil, false
 	}
 	return &command.Pred{Field: c.name, Op: "!=", Value: command.Value{Text: "0", Span: x.Span()}, Span: x.Span()}, true
+}
+
+// not negates a condition.
+func not(c command.Cond) command.Cond {
+	if n, ok := c.(*command.Not); ok {
+		return n.X
+	}
+	return &command.Not{X: c}
 }
 
 func (l *lowerer) logic(x *ir.Binary, get columns) (command.Cond, bool) {
@@ -170,6 +174,13 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 	}
 	if d, ok := v.Type().(types.Duration); ok {
 		return l.duration(x, c, op, k, d)
+	}
+	if swapped(v.Type()) {
+		if op != "==" && op != "!=" {
+			l.noOrder(x.Sp, v.Type().String())
+			return nil, false
+		}
+		k = swap(k, types.Size(v.Type()))
 	}
 	return &command.Pred{Field: c.name, Op: op, Value: constantText(k, v.Type()), Span: x.Sp}, true
 }
@@ -241,10 +252,18 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 		l.cannotFilter(v.Span())
 		return nil, false
 	}
-	width := uint64(1)<<(types.Size(v.Type())*8-1)<<1 - 1
+	size := types.Size(v.Type())
+	width := uint64(1)<<(size*8-1)<<1 - 1
+	if swapped(v.Type()) {
+		mask, k = swap(mask, size), swap(k, size)
+	}
 	m, want := bitsOf(mask)&width, bitsOf(k)&width
 	any := func(m uint64) command.Cond {
-		return &command.Pred{Field: c.name, Op: "&", Span: x.Sp, Value: command.Value{Text: fmt.Sprintf("%#x", m), Span: mask.Sp}}
+		text := fmt.Sprintf("%#x", m)
+		if c.signed && int64(m) < 0 { // the kernel reads a signed field's number as signed
+			text = fmt.Sprint(int64(m))
+		}
+		return &command.Pred{Field: c.name, Op: "&", Span: x.Sp, Value: command.Value{Text: text, Span: mask.Sp}}
 	}
 	if op != "==" && op != "!=" {
 		l.orderOfBits(x.Sp)
@@ -256,10 +275,7 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 	}
 	equal := equalBits(m, want, any)
 	if op == "!=" {
-		if n, ok := equal.(*command.Not); ok {
-			return n.X, true
-		}
-		return &command.Not{X: equal}, true
+		return not(equal), true
 	}
 	return equal, true
 }
@@ -278,6 +294,21 @@ func equalBits(m, want uint64, any func(uint64) command.Cond) command.Cond {
 		return list[0]
 	}
 	return &command.And{List: list}
+}
+
+// swapped reports whether a number of type t lies in the record in network
+// order, which is not the order of any architecture that ep knows: the kernel
+// sees another number.
+func swapped(t types.Type) bool {
+	i, ok := t.(types.Int)
+	return ok && (i.Form == types.BE || i.Form == types.IP)
+}
+
+// swap is a constant with its bytes in the other order.
+func swap(k *ir.Const, size int) *ir.Const {
+	out := *k
+	out.Value = constant.MakeUint64(bits.ReverseBytes64(bitsOf(k)) >> (64 - size*8))
+	return &out
 }
 
 func bitsOf(k *ir.Const) uint64 {

@@ -36,9 +36,11 @@ func (l *lowerer) notYet(sp source.Span, what string) {
 
 // missing reports a feature that the target lacks, with what would help.
 func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
-	message := fmt.Sprintf("%s cannot do %s: it has no %s", l.kernel(), what, string(f))
-	note := todo("a kernel has that by: %s", target.Basis(f))
+	message := fmt.Sprintf("%s cannot %s: it has no %s", l.kernel(), what, string(f))
+	note := todo("what shows that a kernel has them: %s", target.Basis(f))
 	switch f {
+	case target.SyntheticEvents, target.HistVariables:
+		note = todo("they came with Linux 4.17 (CONFIG_SYNTH_EVENTS, CONFIG_HIST_TRIGGERS); this kernel may be built without them")
 	case target.Eprobes:
 		note = todo("eprobes came with Linux 5.15 (CONFIG_EPROBE_EVENTS); until then record the event itself: 'trace group.event', or use a 'kprobe'")
 	case target.EprobeFilter:
@@ -48,14 +50,18 @@ func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
 }
 
 func (l *lowerer) tooLong(origins []command.Origin, n int) {
+	// The span is what the longer half of the command comes from.
 	sp := source.NoSpan
-	if len(origins) > 0 {
-		sp = origins[0].Span
-	}
 	for _, o := range origins {
-		if o.Hi-o.Lo > 1000 {
-			sp = o.Span
+		if o.Lo >= n/2 && o.Span.Valid() {
+			if !sp.Valid() {
+				sp = o.Span
+			}
+			sp = source.Join(sp, o.Span)
 		}
+	}
+	if !sp.Valid() && len(origins) > 0 {
+		sp = origins[0].Span
 	}
 	l.err(diag.TooLong, sp, fmt.Sprintf("this becomes a command of %d bytes; the kernel takes %d", n, command.MaxLine), todo("shorten its conditions, or split it into two events"))
 }
@@ -72,12 +78,20 @@ func (l *lowerer) tooManyArgs(sp source.Span, n int) {
 	l.err(diag.TooManyFields, sp, fmt.Sprintf("the event has %d fields with those that its conditions need; the kernel allows %d", n, command.MaxArgs), todo("split it into two events"))
 }
 
+func (l *lowerer) tooLarge(sp source.Span, n, most int) {
+	l.err(diag.TooManyFields, sp, fmt.Sprintf("a record of the event takes %d bytes; the kernel allows %d", n, most), todo("leave some fields out, or split it into two events"))
+}
+
 func (l *lowerer) tooManyCarried(sp source.Span, n, most int) {
 	l.err(diag.TooManyFields, sp, fmt.Sprintf("the join carries %d values; a synthetic event holds %d", n, most), todo("leave some out, or split it into two events"))
 }
 
 func (l *lowerer) tooManyVariables(sp source.Span, n int) {
 	l.err(diag.TooManyVariables, sp, fmt.Sprintf("the join keeps %d values of this stage; a histogram holds %d", n, command.MaxVars), todo("leave some out, or split it into two events"))
+}
+
+func (l *lowerer) tooManyReferences(sp source.Span, n int) {
+	l.err(diag.TooManyVariables, sp, fmt.Sprintf("the event takes %d values from its stages; a histogram refers to %d", n, command.MaxRefs), todo("leave some out, or split it into two events"))
 }
 
 func (l *lowerer) keysTooLong(sp source.Span, n int) {
@@ -103,6 +117,10 @@ func (l *lowerer) arrayAsNumber(sp source.Span, name string, size int) {
 		todo("record the event itself: 'trace group.event'"))
 }
 
+func (l *lowerer) userArray(sp source.Span) {
+	l.err(diag.MissingFeature, sp, "a probe copies no array from user memory", todo("read the elements that are wanted, one by one: 'p[0]'"))
+}
+
 func (l *lowerer) charPointer(sp source.Span, on *record, name string) {
 	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s reads one byte of the pointer '%s'", l.kernel(), name),
 		todo("its eprobes are broken for fields of type 'char *'; a join carries the pointer whole, and so does 'syscall X'"))
@@ -120,12 +138,12 @@ func (l *lowerer) cannotFilter(sp source.Span) {
 	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
 }
 
-func (l *lowerer) twoValues(sp source.Span) {
-	l.err(diag.CannotFilter, sp, "the kernel compares a value with a constant, not with another value", todo("compare with a constant, or record both and compare when reading"))
+func (l *lowerer) noOrder(sp source.Span, name string) {
+	l.err(diag.CannotFilter, sp, fmt.Sprintf("the kernel has no order of values of type %s", name), todo("compare with '==' or '!='"))
 }
 
-func (l *lowerer) neverHolds(sp source.Span) {
-	l.err(diag.ConstantCondition, sp, "this condition never holds: nothing would be recorded", todo("take it out"))
+func (l *lowerer) twoValues(sp source.Span) {
+	l.err(diag.CannotFilter, sp, "the kernel compares a value with a constant, not with another value", todo("compare with a constant, or record both and compare when reading"))
 }
 
 func (l *lowerer) inexactDuration(sp source.Span, u types.Unit) {
@@ -142,6 +160,10 @@ func (l *lowerer) impossibleBits(sp source.Span) {
 
 func (l *lowerer) shortName(sp source.Span, name string) {
 	l.err(diag.InvalidName, sp, fmt.Sprintf("the kernel takes no synthetic event called '%s'", name), todo("its name must have two letters or more"))
+}
+
+func (l *lowerer) sameName(sp source.Span, name string, at source.Span) {
+	l.err(diag.NameTaken, sp, fmt.Sprintf("two events have the kernel's name '%s'", name), place(at, "the other is here"), todo("rename one"))
 }
 
 func (l *lowerer) nameTaken(sp source.Span, name string, at source.Span) {

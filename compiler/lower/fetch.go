@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"go/constant"
+	"go/token"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
@@ -12,7 +13,7 @@ import (
 
 // fetchable reports whether one probe can read all values that a recipe of one
 // step wants. Time, thread and CPU are in no probe's reach, nor is arithmetic.
-func (l *lowerer) fetchable(rec *recipe) bool {
+func fetchable(rec *recipe) bool {
 	ok := true
 	for _, f := range rec.fields {
 		ok = ok && canFetch(f.Value)
@@ -36,11 +37,12 @@ func canFetch(x ir.Expr) bool {
 	case *ir.Str:
 		return canFetchAddress(x.X)
 	case *ir.Load:
-		return canFetchAddress(x.X)
+		return inMemory(x.X) && canFetchAddress(x.X)
 	case *ir.Cast:
-		return canFetch(x.X) && !convertsUnit(x)
+		return castable(x) && canFetch(x.X)
 	case *ir.Bits:
-		return canFetch(x.X)
+		_, isBits := uncast(x.X).(*ir.Bits)
+		return canFetch(x.X) && !isBits
 	case *ir.Early:
 		return canFetch(x.X)
 	}
@@ -92,6 +94,69 @@ func canTest(x ir.Expr) bool {
 	return ok
 }
 
+// inMemory reports whether there is something behind x for a probe: x is a
+// pointer, or lies in the record itself. The text of a thread's name and what a
+// probe has read are not there to be read again.
+func inMemory(x ir.Expr) bool {
+	if _, pointer := x.Type().(types.Pointer); pointer {
+		return true
+	}
+	for {
+		switch in := x.(type) {
+		case *ir.Early:
+			x = in.X
+		case *ir.Cast:
+			x = in.X
+		case *ir.FieldRef:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// castable reports whether a probe can read x.X as x.T by its type alone. A
+// probe reads a value once and keeps the low bytes that its type has; so it
+// cannot widen what it must narrow first, nor what lies in memory with fewer
+// bytes.
+func castable(x *ir.Cast) bool {
+	if convertsUnit(x) {
+		return false
+	}
+	to := types.Size(x.T)
+	in := x.X
+	for {
+		switch v := in.(type) {
+		case *ir.Early:
+			in = v.X
+			continue
+		case *ir.Load:
+			return to <= types.Size(v.T)
+		case *ir.Bits:
+			return to >= types.Size(v.X.Type()) || to*8 >= v.Offset+v.Width
+		case *ir.Cast:
+			if to > types.Size(v.T) && !keepsValue(v) {
+				return false
+			}
+			in = v.X
+			continue
+		}
+		return true
+	}
+}
+
+// keepsValue reports whether a cast changes no value.
+func keepsValue(x *ir.Cast) bool {
+	from, to := x.X.Type(), x.T
+	switch {
+	case types.Signed(from) == types.Signed(to):
+		return types.Size(to) >= types.Size(from)
+	case types.Signed(to):
+		return types.Size(to) > types.Size(from)
+	}
+	return false
+}
+
 // convertsUnit reports whether a cast changes the number: a duration's unit.
 func convertsUnit(x *ir.Cast) bool {
 	from, okFrom := x.X.Type().(types.Duration)
@@ -115,6 +180,17 @@ func (f *fetcher) arg(name string, x ir.Expr) *command.Arg {
 		return nil
 	}
 	a := &command.Arg{Name: name, Fetch: fetch, Type: f.fetchType(x), Span: x.Span()}
+	if a.Type.Count > 0 {
+		switch d := fetch.(type) {
+		case command.FieldOf: // the field is the array's address
+			a.Fetch = command.Deref{X: fetch, Span: x.Span()}
+		case command.Deref:
+			if d.User {
+				f.l.userArray(x.Span())
+				return nil
+			}
+		}
+	}
 	return f.limited(a, x)
 }
 
@@ -159,6 +235,9 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 
 // immediate writes a number as the probe takes it: bits of a long.
 func immediate(x *ir.Const) command.Fetch {
+	if d, ok := x.T.(types.Duration); ok { // kept as a whole number of its unit
+		x = &ir.Const{At: x.At, Value: constant.BinaryOp(x.Value, token.QUO_ASSIGN, constant.MakeUint64(d.Unit.NS()))}
+	}
 	if n, ok := constant.Int64Val(x.Value); ok {
 		return command.Imm{N: n, Span: x.Sp}
 	}
@@ -226,10 +305,30 @@ func (f *fetcher) behind(x ir.Expr, off int64, whole ir.Expr) command.Fetch {
 
 // fetchType returns the kernel's type for x's.
 func (f *fetcher) fetchType(x ir.Expr) command.FetchType {
-	if b, ok := x.(*ir.Bits); ok {
-		return command.FetchType{Base: "b", Bits: b.Width, Offset: b.Offset, Of: types.Size(b.X.Type()) * 8}
+	if b := bitsIn(x); b != nil {
+		of := types.Size(b.X.Type()) * 8
+		if n := types.Size(x.Type()) * 8; n >= b.Offset+b.Width && n < of {
+			of = n
+		}
+		return command.FetchType{Base: "b", Bits: b.Width, Offset: b.Offset, Of: of}
 	}
 	return command.FetchType{Base: f.base(x), Count: count(x)}
+}
+
+// bitsIn returns the bits that x is, perhaps cast; nil if it is something else.
+func bitsIn(x ir.Expr) *ir.Bits {
+	for {
+		switch in := x.(type) {
+		case *ir.Bits:
+			return in
+		case *ir.Cast:
+			x = in.X
+		case *ir.Early:
+			x = in.X
+		default:
+			return nil
+		}
+	}
 }
 
 // count is the length of an array, 0 of all else.

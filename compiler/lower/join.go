@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
@@ -37,10 +38,11 @@ import (
 // join makes a recipe by histograms and a synthetic event.
 func (l *lowerer) join(rec *recipe) *record {
 	sp := rec.ev.Span
-	if !l.need(target.SyntheticEvents, sp, "an event of several stages") || !l.need(target.HistVariables, sp, "an event of several stages") {
+	if !l.need(target.SyntheticEvents, sp, joining(rec)) || !l.need(target.HistVariables, sp, joining(rec)) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}}
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: map[string]bool{}, vars: map[string]string{},
+		hiddenNames: make([]hiddenNames, len(rec.steps))}
 	if !j.distinct() {
 		return nil
 	}
@@ -53,7 +55,9 @@ func (l *lowerer) join(rec *recipe) *record {
 	}
 	whole := j.whole(late, having)
 	name := rec.ev.Name
-	if !whole {
+	if whole && rec.ev.Inline && (l.nameIsTaken(name) || len(name) < command.MinActionWord) {
+		name = l.names.hidden(rec.ev, "join") // the script does not call it anything
+	} else if !whole {
 		name = l.names.hidden(rec.ev, "join")
 	} else if !l.bareName(rec.ev) {
 		return nil
@@ -104,8 +108,22 @@ type joiner struct {
 	carried []*carried
 	byKey   map[string]*carried // by the value that it is
 	labels  labels              // names of the synthetic event's fields
-	fields  labels              // names of the script's fields, which come first
+	fields  map[string]bool     // names of the script's fields, which come first
+	vars    map[string]string   // names of the variables, by what they are for
 	at      []*stageSource      // by step
+
+	hiddenNames []hiddenNames // by step
+}
+
+// joining says what a join is for, in an error.
+func joining(rec *recipe) string {
+	switch {
+	case len(rec.ev.Stages) > 1:
+		return "join events"
+	case len(rec.steps) > 1:
+		return "follow a call from its entry to its exit"
+	}
+	return "record what no probe reaches"
 }
 
 // carried is a value that the synthetic event carries.
@@ -229,10 +247,11 @@ func (j *joiner) synthType(v *carried) (string, bool) {
 		if t.Cap > 0 {
 			return "char[" + itoa(t.Cap) + "]", true
 		}
-		j.l.missing(target.SyntheticStrings, v.x.Span(), "a text of any length carried by a join")
+		j.l.missing(target.SyntheticStrings, v.x.Span(), "carry a text of any length through a join")
 		return "", false
 	case types.Stack:
-		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "a stack carried by a join")
+		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "carry a stack through a join") &&
+			j.l.need(target.CommonStacktrace, v.x.Span(), "carry a stack through a join")
 	}
 	return number(v.size, v.signed), true
 }
@@ -244,6 +263,11 @@ func number(size int, signed bool) string {
 	return "u" + itoa(size*8)
 }
 
+// nameIsTaken reports whether another event has a bare name too.
+func (l *lowerer) nameIsTaken(name string) bool {
+	return len(l.names.bare[name]) > 1 || len(l.names.inTarget(name)) > 0
+}
+
 // bareName reports a synthetic event whose bare name another event has.
 func (l *lowerer) bareName(ev *ir.Event) bool {
 	for _, at := range l.names.bare[ev.Name] {
@@ -252,7 +276,7 @@ func (l *lowerer) bareName(ev *ir.Event) bool {
 			return false
 		}
 	}
-	if systems := l.t.EventNamed(ev.Name); len(systems) > 0 {
+	if systems := l.names.inTarget(ev.Name); len(systems) > 0 {
 		l.nameOfTarget(ev.Span, ev.Name, systems[0])
 		return false
 	}
@@ -369,7 +393,7 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	}
 	if name == "" {
 		name = label(x)
-		for j.fields[name] || j.labels[name] {
+		for j.fields[name] || j.labels[name] > 0 {
 			name += "_"
 		}
 	}
@@ -429,7 +453,7 @@ func (j *joiner) emit(syn *record) bool {
 			b := v.x.(*ir.Binary)
 			h.Vars = append(h.Vars, command.HistVar{Name: ref.Name, Span: b.Sp, Expr: &command.HistBinary{
 				X: command.HistField{Name: "common_timestamp", Span: b.X.Span()}, Op: '-',
-				Y: command.HistRef{Name: j.variable("time"), Span: b.Y.Span()}, Span: b.Sp}})
+				Y: command.HistRef{Name: j.variable(timeVariable), Span: b.Y.Span()}, Span: b.Sp}})
 			used = true
 		case v.stage == last:
 			h.Vars = append(h.Vars, command.HistVar{Name: ref.Name, Expr: src.value(v.x), Span: v.x.Span()})
@@ -442,55 +466,85 @@ func (j *joiner) emit(syn *record) bool {
 	match := j.at[0].name
 	match.Span = j.rec.steps[0].span
 	h.Actions = []command.HistAction{{Handler: "onmatch", Match: match, Do: "trace", Synth: syn.name.Name, Params: params, Span: j.rec.ev.Span}}
-	if n := len(h.Vars); n > command.MaxVars {
-		j.l.tooManyVariables(j.rec.steps[last].span, n)
-		return false
-	}
-	if n := j.references(last); n > command.MaxRefs {
-		j.l.tooManyVariables(j.rec.steps[0].span, n)
-		return false
-	}
 	for i := range j.at {
 		if n := len(j.at[i].hist.Vars); n > command.MaxVars {
 			j.l.tooManyVariables(j.rec.steps[i].span, n)
 			return false
 		}
+	}
+	if n := references(h); n > command.MaxRefs {
+		j.l.tooManyReferences(j.rec.ev.Span, n)
+		return false
+	}
+	for i := range j.at {
 		j.l.write(j.at[i].hist, target.HistVariables)
 	}
 	return true
 }
 
-// references counts the variables that the last step's histogram refers to.
-func (j *joiner) references(last int) int {
-	n := len(j.carried)
-	for _, v := range j.carried {
-		if v.stage == -1 {
-			n++ // its own variable, and the time
-			break
+// references counts the variables that h refers to. The kernel keeps a list of
+// them for each histogram, own variables that are parameters among them
+// (kernel/trace/trace_events_hist.c, create_var_ref).
+func references(h *command.Hist) int {
+	seen := map[string]bool{}
+	var count func(x command.HistExpr)
+	count = func(x command.HistExpr) {
+		switch x := x.(type) {
+		case command.HistRef:
+			seen[x.Name] = true
+		case *command.HistBinary:
+			count(x.X)
+			count(x.Y)
+		case *command.HistNeg:
+			count(x.X)
 		}
 	}
-	return n
+	for _, v := range h.Vars {
+		count(v.Expr)
+	}
+	for _, a := range h.Actions {
+		for _, p := range a.Params {
+			count(p)
+		}
+	}
+	return len(seen)
 }
 
 // useUp makes the last step read a variable of the first in an expression, so
-// that the kernel unsets it: a number that is carried, else one kept for that.
+// that the kernel unsets it: a number that is carried, else the time of the
+// first, kept for that. Kernels before v5.16 have no numbers in expressions and
+// need the time always.
 func (j *joiner) useUp(h *command.Hist, params []command.HistExpr) {
 	for i, v := range j.carried {
-		if v.stage != 0 || v.size == 0 {
+		if v.stage != 0 || v.size == 0 || !j.l.t.Has(target.HistArithmetic) {
 			continue
 		}
-		name := j.variable(v.name + "_used")
+		name := j.variable(v.name + usedVariable)
 		h.Vars = append(h.Vars, command.HistVar{Name: name, Span: v.x.Span(), Expr: &command.HistBinary{
 			X: command.HistRef{Name: j.variable(v.name), Span: v.x.Span()}, Op: '+', Y: command.HistNum{}, Span: v.x.Span()}})
 		params[i] = command.HistRef{Name: name, Span: v.x.Span()}
 		return
 	}
-	kept := j.variable(j.labels.unique("seen"))
-	first := j.at[0].hist
-	first.Vars = append(first.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: "common_pid", Span: source.NoSpan}, Span: source.NoSpan})
-	h.Vars = append(h.Vars, command.HistVar{Name: kept + "_used", Span: source.NoSpan, Expr: &command.HistBinary{
-		X: command.HistRef{Name: kept, Span: source.NoSpan}, Op: '+', Y: command.HistNum{Span: source.NoSpan}, Span: source.NoSpan}})
+	kept, first := j.variable(seenVariable), j.at[0].hist
+	first.Vars = append(first.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: "common_timestamp", Span: source.NoSpan}, Span: source.NoSpan})
+	h.Vars = append(h.Vars, command.HistVar{Name: j.variable(seenVariable + usedVariable), Span: source.NoSpan, Expr: &command.HistBinary{
+		X: command.HistField{Name: "common_timestamp", Span: source.NoSpan}, Op: '-', Y: command.HistRef{Name: kept, Span: source.NoSpan}, Span: source.NoSpan}})
 }
 
-// variable names a histogram's variable.
-func (j *joiner) variable(name string) string { return j.rec.ev.Name + "_" + name }
+// What variables are for that hold no field. No field's name has a blank.
+const (
+	timeVariable = " time"
+	seenVariable = " seen"
+	usedVariable = " used"
+)
+
+// variable names a histogram's variable by what it is for: a field's name, or
+// one of the above.
+func (j *joiner) variable(what string) string {
+	name, ok := j.vars[what]
+	if !ok {
+		name = j.l.names.variable(j.rec.ev.Name, strings.ReplaceAll(strings.TrimPrefix(what, " "), " ", "_"))
+		j.vars[what] = name
+	}
+	return name
+}

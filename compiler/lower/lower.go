@@ -52,6 +52,11 @@ func (l *lowerer) event(ev *ir.Event) *record {
 		return r
 	}
 	l.made[ev] = nil
+	name := l.names.groupOf(ev) + "." + ev.Name
+	if same := l.names.full[name]; same[0] != ev.Span {
+		l.sameName(ev.Span, name, same[0])
+		return nil
+	}
 	rec := l.reduce(ev)
 	if rec == nil {
 		return nil
@@ -62,16 +67,19 @@ func (l *lowerer) event(ev *ir.Event) *record {
 }
 
 // build makes a recipe with the simplest mechanism that can say it.
+//
+// It is nil, with nothing reported, if a condition of the recipe never holds:
+// there is no record to be had then.
 func (l *lowerer) build(rec *recipe) *record {
 	switch {
-	case len(rec.steps) > 1:
+	case rec.never():
+		return nil
+	case len(rec.steps) > 1 || !fetchable(rec):
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
 		return l.probe(rec)
-	case l.fetchable(rec):
-		return l.eprobe(rec)
 	}
-	return l.join(rec)
+	return l.eprobe(rec)
 }
 
 // traces turns on the events whose records are wanted: first the conditions

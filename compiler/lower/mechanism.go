@@ -22,12 +22,12 @@ type mechanism struct {
 func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
 	switch p.Place {
 	case ir.AtInstruction:
-		if !l.need(target.KprobeEvents, p.Span, "a kprobe") {
+		if !l.need(target.KprobeEvents, p.Span, "place a kprobe") {
 			return nil
 		}
 		return kprobeAt(p, false)
 	case ir.AtTracepoint:
-		if !l.need(target.TracepointProbes, p.Span, "a probe on a raw tracepoint") {
+		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") {
 			return nil
 		}
 		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
@@ -51,14 +51,14 @@ func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
 		return nil
 	}
 	if useFprobe || onlyFprobe {
-		if !l.need(target.FprobeEvents, p.Span, "an fprobe") {
+		if !l.need(target.FprobeEvents, p.Span, "place an fprobe") {
 			return nil
 		}
 		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
 			return &command.Fprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, At: p.Span, Args: args}, []target.Feature{target.FprobeEvents}
 		}}
 	}
-	if !l.need(target.KprobeEvents, p.Span, "a probe on a function") {
+	if !l.need(target.KprobeEvents, p.Span, "probe a function") {
 		return nil
 	}
 	return kprobeAt(p, exit)

@@ -2,7 +2,9 @@ package lower
 
 import (
 	"strconv"
+	"strings"
 
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
@@ -13,15 +15,19 @@ import (
 type names struct {
 	t     *target.Target
 	group string
-	full  map[string]source.Span   // group.name of the script's events
+	full  map[string][]source.Span // group.name of the script's events
 	bare  map[string][]source.Span // the same without their group
-	taken map[string]bool          // hidden ones
+	taken labels                   // hidden events, by bare name
+	vars  labels                   // variables of histograms
+	asked int                      // look-ups of bare names in the target
+	index map[string][]string      // the target's events by bare name, once there were many
 }
 
 func newNames(prog *ir.Program, t *target.Target) *names {
-	n := &names{t: t, group: prog.Options.Group, full: map[string]source.Span{}, bare: map[string][]source.Span{}, taken: map[string]bool{}}
+	n := &names{t: t, group: prog.Options.Group, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: labels{}, vars: labels{}}
 	for _, ev := range prog.Events {
-		n.full[n.groupOf(ev)+"."+ev.Name] = ev.Span
+		full := n.groupOf(ev) + "." + ev.Name
+		n.full[full] = append(n.full[full], ev.Span)
 		n.bare[ev.Name] = append(n.bare[ev.Name], ev.Span)
 	}
 	return n
@@ -39,27 +45,88 @@ func (n *names) groupOf(ev *ir.Event) string {
 // names of all events: some kernels confuse a synthetic event with others of
 // its bare name.
 func (n *names) hidden(ev *ir.Event, role string) string {
-	base := ev.Name + "_" + role
-	name := base
-	for i := 2; ; i++ {
-		if !n.taken[name] && len(n.bare[name]) == 0 && len(n.t.EventNamed(name)) == 0 {
-			n.taken[name] = true
-			return name
-		}
-		name = base + strconv.Itoa(i)
+	return n.taken.named(ev.Name+"_"+role, command.MaxName, func(name string) bool {
+		return len(n.bare[name]) > 0 || len(n.inTarget(name)) > 0
+	})
+}
+
+// variable returns a name for a variable of a histogram that serves the event
+// called event. The kernel looks a variable up over all histograms of an event
+// and, if it finds none, over all events.
+func (n *names) variable(event, name string) string {
+	return n.vars.named(event+"_"+name, command.MaxName, nil)
+}
+
+// inTarget returns the groups of the target that have an event of a bare name.
+// To ask the target is a look into every group; a script with many joins is
+// better served by one list.
+func (n *names) inTarget(name string) []string {
+	if n.asked++; n.asked <= 8 {
+		return n.t.EventNamed(name)
 	}
+	if n.index == nil {
+		n.index = map[string][]string{}
+		systems, _ := n.t.Systems()
+		for _, s := range systems {
+			events, _ := n.t.Events(s)
+			for _, e := range events {
+				n.index[e] = append(n.index[e], s)
+			}
+		}
+	}
+	return n.index[name]
 }
 
 // labels makes names that differ from each other: of fields, arguments and
-// variables.
-type labels map[string]bool
+// variables. It holds, for each name given out, the number that the next of the
+// same base may have, so that a thousand of one base take no longer each.
+type labels map[string]int
 
-func (l labels) unique(base string) string {
-	name := base
-	for i := 2; l[name]; i++ {
-		name = base + strconv.Itoa(i)
+// take notes a name that others must differ from.
+func (l labels) take(name string) {
+	if l[name] == 0 {
+		l[name] = 1
 	}
-	l[name] = true
+}
+
+// unique returns a name for a probe's argument.
+func (l labels) unique(base string) string { return l.named(base, command.MaxArgName, nil) }
+
+// named returns base, or base with a number, of at most most bytes: the first
+// that is not given out and that taken, if not nil, does not hold.
+func (l labels) named(base string, most int, taken func(string) bool) string {
+	name := base
+	if len(name) > most {
+		name = name[:most]
+	}
+	short := name
+	n := l[short]
+	for i := max(n+1, 2); n > 0 || l[name] > 0 || taken != nil && taken(name); i++ {
+		suffix := strconv.Itoa(i)
+		name, n = short[:min(len(short), most-len(suffix))]+suffix, 0
+		l[short] = i
+	}
+	l.take(name)
+	return name
+}
+
+// word makes a piece of a name of any text.
+func word(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// argLabel is label as the base of an argument's name: one that the kernel takes
+// and knows by no other meaning.
+func argLabel(x ir.Expr) string {
+	name := word(label(x))
+	if name != "comm" && name != "cpu" && !command.ValidArgName(name) && len(name) <= command.MaxArgName {
+		return name + "_"
+	}
 	return name
 }
 

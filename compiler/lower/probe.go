@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"go/constant"
+
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -9,7 +11,7 @@ import (
 
 // eprobe makes a recipe of one step as a probe on that step's event.
 func (l *lowerer) eprobe(rec *recipe) *record {
-	if !l.need(target.Eprobes, rec.ev.Span, "an event derived from another") {
+	if !l.need(target.Eprobes, rec.ev.Span, "derive an event from another") {
 		return nil
 	}
 	s := &rec.steps[0]
@@ -27,7 +29,7 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 		}
 	} else if gate != nil || len(s.where) > 0 {
 		if gate != nil {
-			l.missing(target.EprobeFilter, rec.ev.Span, "a condition here")
+			l.missing(target.EprobeFilter, rec.ev.Span, "put a condition here")
 			return nil
 		}
 		b.late = s.where
@@ -86,13 +88,8 @@ func (b *probeBuilder) record(k kind) *record {
 // finish adds the fields and what the conditions need, and gates the record.
 func (b *probeBuilder) finish(r *record, rec *recipe) bool {
 	ok := true
-	fields := 0
 	for _, f := range rec.fields {
-		if b.add(f.Name, f.Value, f.Span) == nil {
-			ok = false
-			continue
-		}
-		fields++
+		ok = b.add(f.Name, f.Value, f.Span) != nil && ok
 	}
 	if !ok {
 		return false
@@ -104,8 +101,17 @@ func (b *probeBuilder) finish(r *record, rec *recipe) bool {
 		}
 		r.gate = and(r.gate, c)
 	}
-	if len(b.args) > command.MaxArgs {
+	limits := b.l.t.Limits()
+	if len(b.args) > limits.Args {
 		b.l.tooManyArgs(rec.ev.Span, len(b.args))
+		return false
+	}
+	size := 0
+	for _, a := range b.args {
+		size += payload(a.Type)
+	}
+	if size > limits.Payload {
+		b.l.tooLarge(rec.ev.Span, size, limits.Payload)
 		return false
 	}
 	return true
@@ -113,7 +119,7 @@ func (b *probeBuilder) finish(r *record, rec *recipe) bool {
 
 // add makes the argument called name that holds x.
 func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
-	b.labels[name] = true
+	b.labels.take(name)
 	a := b.arg(name, x)
 	if a == nil {
 		return nil
@@ -142,18 +148,41 @@ func (b *probeBuilder) hiddenArg(x ir.Expr) (*column, bool) {
 	if !canFetch(x) {
 		return nil, false
 	}
-	c := b.add(b.labels.unique(label(x)), x, source.NoSpan)
+	c := b.add(b.labels.unique(argLabel(x)), x, source.NoSpan)
 	return c, c != nil && c.whole()
 }
 
 // onBase makes a condition on the fields of the event that the probe hangs on,
 // or, if these do not say it, on the probe's own.
 func (b *probeBuilder) onBase(w ir.Expr) (command.Cond, bool) {
-	if testable(w, b.on) {
+	if testable(w, b.on) && sayable(w) {
 		return b.l.cond(w, columnsOf(b.on))
 	}
 	b.late = append(b.late, w)
 	return nil, true
+}
+
+// sayable reports whether the condition of an eprobe can hold the texts of w.
+// The kernel parts its line at blanks and puts it together again.
+func sayable(w ir.Expr) bool {
+	ok := true
+	text := func(k *ir.Const) {
+		if k != nil && k.Value.Kind() == constant.String {
+			ok = ok && command.ValidEprobeString(constant.StringVal(k.Value))
+		}
+	}
+	ir.Visit(w, func(x ir.Expr) bool {
+		switch x := x.(type) {
+		case *ir.Const:
+			text(x)
+		case *ir.In:
+			for _, r := range x.Set {
+				text(r.Lo)
+			}
+		}
+		return ok
+	})
+	return ok
 }
 
 // testable reports whether each value that a condition tests is a whole column

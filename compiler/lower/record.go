@@ -38,6 +38,7 @@ type column struct {
 	kernel  string     // the kernel's type, for a reader
 	charPtr bool       // declared `char *`, which some kernels' eprobes cannot read
 	inPlace int        // bytes of an array that lies in the record
+	exact   bool       // the number is as the script means it, though kept wider
 }
 
 // column returns the column called name, nil if there is none.
@@ -59,7 +60,7 @@ func (c *column) whole() bool {
 	case types.Array, types.Stack, types.Struct, types.Invalid:
 		return false
 	}
-	return c.size == types.Size(c.typ) && c.signed == types.Signed(c.typ)
+	return c.exact || c.size == types.Size(c.typ) && c.signed == types.Signed(c.typ)
 }
 
 // staticRecord returns the record of an event that the target has.
@@ -104,8 +105,32 @@ func argColumn(name string, t types.Type, ft command.FetchType) column {
 		c.inPlace = types.Size(t)
 	default:
 		c.size, c.signed = types.Size(t), types.Signed(t)
+		if ft.Bits != 0 {
+			c.size, c.signed, c.exact = ft.Of/8, false, !types.Signed(t)
+		}
 	}
 	return c
+}
+
+// payload is how many bytes an argument takes in a probe's record: a text takes
+// a word that says where it is.
+func payload(ft command.FetchType) int {
+	size := 8
+	switch {
+	case ft.Bits != 0:
+		size = ft.Of / 8
+	case ft.Base == "string" || ft.Base == "ustring":
+		size = 4
+	case ft.Base == "char":
+		size = 1
+	default:
+		for bits, n := range map[string]int{"8": 1, "16": 2, "32": 4} {
+			if len(ft.Base) > 1 && ft.Base[1:] == bits {
+				size = n
+			}
+		}
+	}
+	return size * max(ft.Count, 1)
 }
 
 func fetchTypeName(ft command.FetchType) string {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"go/constant"
+
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
@@ -48,6 +50,11 @@ func (l *lowerer) reduce(ev *ir.Event) *recipe {
 			return nil
 		}
 	}
+	for _, st := range ev.Stages { // when all that is asked of each is known
+		if call, ok := st.Source.(*ir.Syscall); ok && !l.reduceCall(rec, st.Index, call) {
+			return nil
+		}
+	}
 	if len(rec.steps) == 1 {
 		// One happening is never used up: what having refuses, where does.
 		rec.steps[0].where = append(rec.steps[0].where, rec.having...)
@@ -75,8 +82,6 @@ func (l *lowerer) reduceStage(rec *recipe, st *ir.Stage) bool {
 			l.notYet(st.Span, "a call's span as a stage of a join")
 			return false
 		}
-		rec.steps = append(rec.steps, s)
-		return l.reduceCall(rec, st.Index, src)
 	}
 	rec.steps = append(rec.steps, s)
 	return true
@@ -154,6 +159,34 @@ func (r *recipe) rewrite(f func(ir.Expr) ir.Expr) {
 		}
 		s.keys = keys
 	}
+}
+
+// never folds the recipe's conditions and reports whether one of them never
+// holds: then there is no record to be had, which the checker has said where
+// the script says so itself.
+func (r *recipe) never() bool {
+	for i := range r.steps {
+		if fold(&r.steps[i].where) {
+			return true
+		}
+	}
+	return fold(&r.having)
+}
+
+// fold takes constant conditions out of a list, and reports whether one of them
+// is false.
+func fold(list *[]ir.Expr) (never bool) {
+	var kept []ir.Expr
+	for _, x := range *list {
+		x = ir.Rewrite(x, foldCondition)
+		if k, ok := x.(*ir.Const); ok {
+			never = never || !constant.BoolVal(k.Value)
+			continue
+		}
+		kept = append(kept, x)
+	}
+	*list = kept
+	return never
 }
 
 // exprs calls f for every expression that is evaluated for its value.
@@ -277,39 +310,57 @@ func (l *lowerer) usesArgs(rec *recipe, i int, call *ir.Syscall) bool {
 }
 
 // fetchesText reports whether an eprobe on the call's own entry event would
-// have to read a `char *` field: as a sole step any use does, in a join what is
-// read early.
+// have to read a `char *` field: as a sole step for any use of one; in a join if
+// one is read early or if the step needs an event of its own, which then holds
+// all that is carried.
 func (l *lowerer) fetchesText(rec *recipe, i int, call *ir.Syscall) bool {
 	if call.End != ir.EndEnter {
 		return false
 	}
-	charPtr := func(x ir.Expr) bool {
-		found := false
-		ir.Visit(x, func(x ir.Expr) bool {
-			if ref, ok := x.(*ir.FieldRef); ok && ref.Stage == i {
-				if p, ok := ref.T.(types.Pointer); ok {
-					if e, ok := p.Elem.(types.Int); ok && e.Form == types.Char {
-						found = true
-					}
-				}
-			}
-			return !found
-		})
-		return found
-	}
-	found := false
-	sole := len(rec.ev.Stages) == 1 && len(rec.steps) == 1
+	s := &rec.steps[i]
+	any, early := false, false
 	rec.exprs(func(x ir.Expr) {
-		if sole {
-			found = found || charPtr(x)
-			return
-		}
+		any = any || charPointer(x, i)
 		ir.Visit(x, func(x ir.Expr) bool {
-			if e, ok := x.(*ir.Early); ok {
-				found = found || charPtr(e.X)
+			if e, ok := x.(*ir.Early); ok && charPointer(e.X, i) {
+				early = true
 			}
 			return true
 		})
+	})
+	sole := len(rec.ev.Stages) == 1 && len(rec.steps) == 1
+	return early || any && (sole || len(s.where) > 0 || l.keyedByArgument(rec, i))
+}
+
+// keyedByArgument reports whether a key of step i is an argument of its call.
+func (l *lowerer) keyedByArgument(rec *recipe, i int) bool {
+	found := false
+	for _, s := range rec.steps {
+		for _, k := range s.keys {
+			for _, x := range []ir.Expr{k.Left, k.Right} {
+				ir.Visit(x, func(x ir.Expr) bool {
+					ref, ok := x.(*ir.FieldRef)
+					found = found || ok && ref.Stage == i
+					return !found
+				})
+			}
+		}
+	}
+	return found
+}
+
+// charPointer reports whether x has a `char *` field of step i in it.
+func charPointer(x ir.Expr, i int) bool {
+	found := false
+	ir.Visit(x, func(x ir.Expr) bool {
+		if ref, ok := x.(*ir.FieldRef); ok && ref.Stage == i {
+			if p, ok := ref.T.(types.Pointer); ok {
+				if e, ok := p.Elem.(types.Int); ok && e.Form == types.Char {
+					found = true
+				}
+			}
+		}
+		return !found
 	})
 	return found
 }

@@ -23,8 +23,9 @@ type stageSource struct {
 // does not have what is wanted, and begins its histogram: keys, conditions, and
 // of the earlier steps the variables.
 func (j *joiner) stages() bool {
+	own := j.ownEvents()
 	for i := range j.rec.steps {
-		src := j.stage(i)
+		src := j.stage(i, own[i])
 		if src == nil {
 			return false
 		}
@@ -33,12 +34,12 @@ func (j *joiner) stages() bool {
 	return true
 }
 
-func (j *joiner) stage(i int) *stageSource {
+func (j *joiner) stage(i int, own bool) *stageSource {
 	s := &j.rec.steps[i]
 	want, keys, times := j.wanted(i)
 	r := s.on
 	where := s.where
-	if r == nil || !j.suffices(r, want, keys, where) {
+	if own {
 		var ok bool
 		r, ok = j.hidden(i, append(append([]ir.Expr{}, keys...), want...), where)
 		if !ok {
@@ -64,7 +65,7 @@ func (j *joiner) stage(i int) *stageSource {
 	if len(j.rec.steps) == 1 {
 		h.Keys = append(h.Keys, command.HistField{Name: "common_cpu", Span: source.NoSpan})
 	}
-	if !j.keyRoom(i, keys) {
+	if !j.keyRoom(i, keys, own) {
 		return nil
 	}
 	if i < len(j.rec.steps)-1 {
@@ -73,7 +74,7 @@ func (j *joiner) stage(i int) *stageSource {
 			h.Vars = append(h.Vars, command.HistVar{Name: j.variable(c.name), Expr: src.value(x), Span: x.Span()})
 		}
 		if times != nil {
-			h.Vars = append(h.Vars, command.HistVar{Name: j.variable("time"), Expr: command.HistField{Name: "common_timestamp", Span: times.Span()}, Span: times.Span()})
+			h.Vars = append(h.Vars, command.HistVar{Name: j.variable(timeVariable), Expr: command.HistField{Name: "common_timestamp", Span: times.Span()}, Span: times.Span()})
 		}
 	}
 	return src
@@ -89,7 +90,7 @@ func (j *joiner) measure(i int, r *record) {
 		if _, common := commonField(c.x); common {
 			continue
 		}
-		if col := r.column(hiddenName(c.x)); col != nil && col.size != 0 {
+		if col := r.column(j.hiddenName(i, c.x)); col != nil && col.size != 0 {
 			c.size, c.signed = col.size, col.signed
 		}
 	}
@@ -176,7 +177,7 @@ func (j *joiner) kept(r *record, x ir.Expr) bool {
 // values returns how a histogram on r gets a value of step i.
 func (j *joiner) values(i int, r *record) func(ir.Expr) command.HistField {
 	return func(x ir.Expr) command.HistField {
-		if name, ok := commonField(x); ok && !(name == "common_comm" && r.column(hiddenName(x)) != nil) {
+		if name, ok := commonField(x); ok && !(name == "common_comm" && r.column(j.hiddenName(i, x)) != nil) {
 			return command.HistField{Name: name, Span: x.Span()}
 		}
 		if j.rec.steps[i].on == r {
@@ -186,7 +187,7 @@ func (j *joiner) values(i int, r *record) func(ir.Expr) command.HistField {
 			}
 			return command.HistField{Name: uncast(in).(*ir.FieldRef).Name, Span: x.Span()}
 		}
-		return command.HistField{Name: hiddenName(x), Span: x.Span()}
+		return command.HistField{Name: j.hiddenName(i, x), Span: x.Span()}
 	}
 }
 
@@ -218,7 +219,7 @@ func commonField(x ir.Expr) (string, bool) {
 // histogram to sit on.
 func (j *joiner) hidden(i int, xs, where []ir.Expr) (*record, bool) {
 	s := j.rec.steps[i]
-	role := s.alias
+	role := word(s.alias)
 	if role == "" {
 		role = "stage" + itoa(i+1)
 	}
@@ -262,7 +263,7 @@ func (j *joiner) hiddenFields(i int, xs []ir.Expr) []*ir.Field {
 		if name, common := commonField(x); common && (name != "common_comm" || j.l.t.Has(target.CommonComm)) {
 			continue
 		}
-		name := hiddenName(x)
+		name := j.hiddenName(i, x)
 		if seen[name] {
 			continue
 		}
@@ -276,47 +277,90 @@ func (j *joiner) hiddenFields(i int, xs []ir.Expr) []*ir.Field {
 	return out
 }
 
-// hiddenName names a value in a hidden event. Two values of one label differ in
-// a number made of their normal form, so that names do not depend on order.
-func hiddenName(x ir.Expr) string {
+// hiddenNames are the names of the values in the hidden event of a step.
+type hiddenNames struct {
+	byValue map[string]string
+	labels  labels
+}
+
+// hiddenName names a value in the hidden event of step i after what it is.
+func (j *joiner) hiddenName(i int, x ir.Expr) string {
 	if e, ok := x.(*ir.Early); ok {
 		x = e.X
 	}
+	n := &j.hiddenNames[i]
+	if n.byValue == nil {
+		n.byValue, n.labels = map[string]string{}, labels{}
+	}
+	key := x.String()
+	if name, ok := n.byValue[key]; ok {
+		return name
+	}
+	base := argLabel(x)
 	switch v := x.(type) {
-	case *ir.FieldRef, *ir.Context:
-		return label(x)
 	case *ir.Str:
-		if _, ok := v.X.(*ir.FieldRef); ok {
-			return label(x) + "_text"
-		}
+		base += "_text"
 	case *ir.Load:
 		if ref, ok := v.X.(*ir.FieldRef); ok {
-			return label(ref) + "_at" + itoa(int(v.Off))
+			base = argLabel(ref) + "_at" + itoa(int(v.Off))
 		}
 	}
-	h := uint32(2166136261)
-	for _, b := range []byte(x.String()) {
-		h = (h ^ uint32(b)) * 16777619
-	}
-	return label(x) + "_" + strconv.FormatUint(uint64(h), 36)
+	name := n.labels.unique(base)
+	n.byValue[key] = name
+	return name
 }
 
-// keyRoom reports keys that are longer than the kernel takes: each is rounded
-// up to 8 bytes, and a text of any length takes 256 (trace_events_hist.c,
-// HIST_KEY_SIZE_MAX).
-func (j *joiner) keyRoom(i int, keys []ir.Expr) bool {
+// ownEvents tells which steps need a hidden event of their own: those whose
+// event has not all that is wanted, and those whose text keys would not have the
+// same room as the others', which the kernel would never find equal.
+func (j *joiner) ownEvents() []bool {
+	own := make([]bool, len(j.rec.steps))
+	for i, s := range j.rec.steps {
+		want, keys, _ := j.wanted(i)
+		own[i] = s.on == nil || !j.suffices(s.on, want, keys, s.where)
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, s := range j.rec.steps {
+			for _, k := range s.keys {
+				l := i - 1
+				a, b := j.textRoom(l, k.Left, own[l]), j.textRoom(i, k.Right, own[i])
+				if a == b {
+					continue
+				}
+				changed = true
+				own[l] = own[l] || a != command.MaxSynthString
+				own[i] = own[i] || b != command.MaxSynthString
+			}
+		}
+	}
+	return own
+}
+
+// textRoom is how many bytes a key of text takes in the histogram of step i; 0
+// if it is no text. A text of any length takes 256, and so does a thread's name
+// (trace_events_hist.c, create_hist_field).
+func (j *joiner) textRoom(i int, key ir.Expr, own bool) int {
+	if _, text := key.Type().(types.String); !text {
+		return 0
+	}
+	if _, common := commonField(key); common || own {
+		return command.MaxSynthString
+	}
+	if ref, ok := uncast(key).(*ir.FieldRef); ok {
+		if t, ok := j.rec.steps[i].on.column(ref.Name).typ.(types.String); ok && t.Cap > 0 {
+			return t.Cap
+		}
+	}
+	return command.MaxSynthString
+}
+
+// keyRoom reports keys that are longer than the kernel takes; each is rounded
+// up to 8 bytes (trace_events_hist.c, HIST_KEY_SIZE_MAX).
+func (j *joiner) keyRoom(i int, keys []ir.Expr, own bool) bool {
 	n := 0
 	for _, k := range keys {
-		switch t := k.Type().(type) {
-		case types.String:
-			if t.Cap == 0 {
-				n += command.MaxSynthString
-			} else {
-				n += (t.Cap + 7) &^ 7
-			}
-		default:
-			n += 8
-		}
+		n += (max(j.textRoom(i, k, own), 8) + 7) &^ 7
 	}
 	if n > command.MaxKeyBytes {
 		j.l.keysTooLong(j.rec.steps[i].span, n)
