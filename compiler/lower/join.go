@@ -41,7 +41,7 @@ func (l *lowerer) join(rec *recipe) *record {
 	if !l.need(target.SyntheticEvents, sp, joining(rec)) || !l.need(target.HistVariables, sp, joining(rec)) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: map[string]bool{}, vars: map[string]string{},
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{},
 		hiddenNames: make([]hiddenNames, len(rec.steps))}
 	if !j.distinct() {
 		return nil
@@ -108,7 +108,7 @@ type joiner struct {
 	carried []*carried
 	byKey   map[string]*carried // by the value that it is
 	labels  labels              // names of the synthetic event's fields
-	fields  map[string]bool     // names of the script's fields, which come first
+	fields  labels              // names of the script's fields, which come first
 	vars    map[string]string   // names of the variables, by what they are for
 	at      []*stageSource      // by step
 
@@ -393,7 +393,7 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	}
 	if name == "" {
 		name = label(x)
-		for j.fields[name] || j.labels[name] > 0 {
+		for j.fields[name] || j.labels[name] {
 			name += "_"
 		}
 	}

@@ -17,14 +17,14 @@ type names struct {
 	group string
 	full  map[string][]source.Span // group.name of the script's events
 	bare  map[string][]source.Span // the same without their group
-	taken labels                   // hidden events, by bare name
-	vars  labels                   // variables of histograms
+	taken numbered                 // hidden events, by bare name
+	vars  numbered                 // variables of histograms
 	asked int                      // look-ups of bare names in the target
 	index map[string][]string      // the target's events by bare name, once there were many
 }
 
 func newNames(prog *ir.Program, t *target.Target) *names {
-	n := &names{t: t, group: prog.Options.Group, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: labels{}, vars: labels{}}
+	n := &names{t: t, group: prog.Options.Group, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: numbered{}, vars: numbered{}}
 	for _, ev := range prog.Events {
 		full := n.groupOf(ev) + "." + ev.Name
 		n.full[full] = append(n.full[full], ev.Span)
@@ -45,7 +45,7 @@ func (n *names) groupOf(ev *ir.Event) string {
 // names of all events: some kernels confuse a synthetic event with others of
 // its bare name.
 func (n *names) hidden(ev *ir.Event, role string) string {
-	return n.taken.named(ev.Name+"_"+role, command.MaxName, func(name string) bool {
+	return n.taken.name(ev.Name+"_"+role, func(name string) bool {
 		return len(n.bare[name]) > 0 || len(n.inTarget(name)) > 0
 	})
 }
@@ -54,7 +54,7 @@ func (n *names) hidden(ev *ir.Event, role string) string {
 // called event. The kernel looks a variable up over all histograms of an event
 // and, if it finds none, over all events.
 func (n *names) variable(event, name string) string {
-	return n.vars.named(event+"_"+name, command.MaxName, nil)
+	return n.vars.name(event+"_"+name, nil)
 }
 
 // inTarget returns the groups of the target that have an event of a bare name.
@@ -77,36 +77,42 @@ func (n *names) inTarget(name string) []string {
 	return n.index[name]
 }
 
-// labels makes names that differ from each other: of fields, arguments and
-// variables. It holds, for each name given out, the number that the next of the
-// same base may have, so that a thousand of one base take no longer each.
-type labels map[string]int
+// labels makes names that differ from each other: of fields and arguments.
+type labels map[string]bool
 
-// take notes a name that others must differ from.
-func (l labels) take(name string) {
-	if l[name] == 0 {
-		l[name] = 1
+// unique returns base or, where that is given out, base with a number, cut to
+// what the kernel takes for a probe's argument.
+func (l labels) unique(base string) string {
+	if len(base) > command.MaxArgName {
+		base = base[:command.MaxArgName]
 	}
+	name := base
+	for i := 2; l[name]; i++ {
+		suffix := strconv.Itoa(i)
+		name = base[:min(len(base), command.MaxArgName-len(suffix))] + suffix
+	}
+	l[name] = true
+	return name
 }
 
-// unique returns a name for a probe's argument.
-func (l labels) unique(base string) string { return l.named(base, command.MaxArgName, nil) }
+// numbered makes names that differ from each other over a whole script. It
+// holds, for each base, the number that the next name of it may have, so that a
+// thousandth takes no longer than the second.
+type numbered map[string]int
 
-// named returns base, or base with a number, of at most most bytes: the first
+// name returns base or base with a number, of at most MaxName bytes: the first
 // that is not given out and that taken, if not nil, does not hold.
-func (l labels) named(base string, most int, taken func(string) bool) string {
-	name := base
-	if len(name) > most {
-		name = name[:most]
+func (l numbered) name(base string, taken func(string) bool) string {
+	if len(base) > command.MaxName {
+		base = base[:command.MaxName]
 	}
-	short := name
-	n := l[short]
-	for i := max(n+1, 2); n > 0 || l[name] > 0 || taken != nil && taken(name); i++ {
+	name, free := base, l[base] == 0
+	for i := max(l[base]+1, 2); !free || taken != nil && taken(name); i++ {
 		suffix := strconv.Itoa(i)
-		name, n = short[:min(len(short), most-len(suffix))]+suffix, 0
-		l[short] = i
+		name = base[:min(len(base), command.MaxName-len(suffix))] + suffix
+		l[base], free = i, l[name] == 0
 	}
-	l.take(name)
+	l[name] = max(l[name], 1)
 	return name
 }
 

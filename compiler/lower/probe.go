@@ -119,7 +119,7 @@ func (b *probeBuilder) finish(r *record, rec *recipe) bool {
 
 // add makes the argument called name that holds x.
 func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
-	b.labels.take(name)
+	b.labels[name] = true
 	a := b.arg(name, x)
 	if a == nil {
 		return nil
