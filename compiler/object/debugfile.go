@@ -119,10 +119,6 @@ func (f *File) checksum() (uint32, error) {
 
 // hasDWARF reports whether the file describes its functions itself.
 func (f *File) hasDWARF() bool {
-	for _, name := range []string{".debug_info", ".zdebug_info"} {
-		if s := f.elf.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
-			return true
-		}
-	}
-	return false
+	s := f.elf.Section(".debug_info")
+	return s != nil && s.Type != elf.SHT_NOBITS
 }

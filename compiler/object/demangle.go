@@ -71,7 +71,51 @@ func sourceNamed(symbol, want string) bool {
 	if _, rest, ok := strings.Cut(full, noParams); ok && noParams+rest == want {
 		return true
 	}
+	if strings.HasPrefix(symbol, "_R") {
+		return rustNamed(demangled(symbol), want)
+	}
 	return squeeze(demangled(symbol, demangle.NoParams, demangle.NoTemplateParams)) == want
+}
+
+// rustNamed reports whether a demangled name of Rust, a::<b::C>::f::<u32>, is
+// want but for the types of generic functions and the brackets that the newer
+// mangling has around a type with methods: <a::C>::f is a::C::f.
+func rustNamed(full, want string) bool {
+	if end := closing(full); end > 0 && full[0] == '<' && !strings.Contains(full[:end], " as ") {
+		full = full[1:end] + full[end+1:]
+	}
+	full = squeeze(full)
+	for full != want {
+		at := strings.Index(full, "::<")
+		if at < 0 {
+			return false
+		}
+		end := closing(full[at+2:])
+		if end < 0 {
+			return false
+		}
+		full = full[:at] + full[at+2+end+1:]
+	}
+	return true
+}
+
+// closing returns where the bracket closes that s begins with, -1 if nowhere.
+func closing(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '<':
+			depth++
+		case '>':
+			if i > 0 && s[i-1] == '-' {
+				continue // the arrow of a function's type
+			}
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // squeeze takes blanks away: "f(unsigned int, char)" may be spelt with others.

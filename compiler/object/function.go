@@ -118,6 +118,17 @@ func (f *File) allTables() ([]*table, error) {
 	return append(slices.Clone(own), more...), nil
 }
 
+// Stripped reports whether the file has no names but of what it exports, and no
+// file of debug information on the machine tells the others.
+func (f *File) Stripped() bool {
+	if f.elf.SectionByType(elf.SHT_SYMTAB) != nil {
+		return false
+	}
+	_, err := f.debug()
+	tables, e := f.tables()
+	return err != nil && e == nil && !slices.ContainsFunc(tables, func(t *table) bool { return t.fromGo })
+}
+
 // hit is a symbol that was looked for.
 type hit struct {
 	entry
@@ -272,7 +283,7 @@ func (f *File) Near(name string) (string, bool) {
 	clone, inside := "", ""
 	for _, t := range tables {
 		for e := range t.all {
-			if !e.mayBeCode() || e.section == elf.SHN_UNDEF || strings.HasPrefix(e.name, "$") {
+			if !f.isCode(e) {
 				continue
 			}
 			n, _, _ := strings.Cut(e.name, "@")
@@ -297,6 +308,19 @@ func (f *File) Near(name string) (string, bool) {
 	}
 	near, ok := diag.Near(name, names)
 	return strings.Clone(near), ok
+}
+
+// isCode reports whether e is a function or a label in code. Labels that begin
+// with '$' tell code from data for disassemblers of arm64, arm and riscv64.
+func (f *File) isCode(e entry) bool {
+	if !e.mayBeCode() || e.section == elf.SHN_UNDEF || e.name[0] == '$' {
+		return false
+	}
+	if e.typ != elf.STT_NOTYPE {
+		return true
+	}
+	_, err := f.offset(e.value, true)
+	return err == nil
 }
 
 // maxNames is how many names are compared with a misspelt one.

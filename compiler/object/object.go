@@ -35,7 +35,7 @@ type File struct {
 	notes   func() ([]note, error)
 	goCode  func() span
 	debug   func() (*File, error) // the separate file of debug information
-	program func() (*dwarfFile, error)
+	program func() (*program, error)
 }
 
 // span is a range of addresses, the end not included.
@@ -191,7 +191,10 @@ func (f *File) offset(addr uint64, code bool) (uint64, error) {
 		}
 		return off, nil
 	}
-	return 0, fmt.Errorf("address 0x%x: not in the file: %w", addr, ErrNotCode)
+	if !code {
+		return 0, fmt.Errorf("address 0x%x is not in the file", addr)
+	}
+	return 0, fmt.Errorf("address 0x%x: %w", addr, ErrNotCode)
 }
 
 // section returns the name of the section that an address is in, "" if none.
@@ -204,9 +207,13 @@ func (f *File) section(addr uint64) string {
 	return ""
 }
 
-// maxSection is the size up to which a section is read. What is compressed
-// may claim, and be, many times as large as the file.
-const maxSection = 1 << 30
+// maxSection is the size up to which a section is read, and maxRatio how many
+// times as large as the whole file one that is compressed may be: a few bytes
+// can be made to unfold into gigabytes.
+const (
+	maxSection = 1 << 30
+	maxRatio   = 32
+)
 
 // data reads a section.
 func (f *File) data(s *elf.Section) (b []byte, err error) {
@@ -214,7 +221,11 @@ func (f *File) data(s *elf.Section) (b []byte, err error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, corrupt("section '%s' is empty", s.Name)
 	}
-	if s.Size > maxSection || s.Flags&elf.SHF_COMPRESSED == 0 && s.Size > f.size {
+	limit := f.size
+	if s.Flags&elf.SHF_COMPRESSED != 0 {
+		limit = f.size*maxRatio + 1<<20
+	}
+	if s.Size > min(limit, maxSection) {
 		return nil, corrupt("section '%s' is larger than can be", s.Name)
 	}
 	b, err = s.Data()

@@ -13,6 +13,7 @@ type table struct {
 	size     int    // of one symbol: 16 or 24
 	strs     string // the names, each ended by a NUL
 	versions *versions
+	fromGo   bool // made of the table of Go's runtime
 }
 
 // entry is one symbol as the table has it.
@@ -40,6 +41,11 @@ func (f *File) readTables() ([]*table, error) {
 			}
 			tables = append(tables, t)
 			break
+		}
+	}
+	if f.elf.SectionByType(elf.SHT_SYMTAB) == nil {
+		if t := f.readGoTable(); t != nil {
+			tables = append(tables, t)
 		}
 	}
 	return tables, nil
