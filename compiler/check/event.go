@@ -15,9 +15,6 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		ev.Group = e.Name.Group.Text()
 	}
 	c.eventName(e.Name)
-	if len(e.Then) > 1 {
-		c.notYet(head(e.Then[1].Span(), "then"), "a join of more than two stages")
-	}
 	sc := c.newScope()
 	for _, st := range append([]*syntax.Stage{e.From}, stagesOf(e.Then)...) {
 		if st.As != nil {

@@ -48,6 +48,8 @@ func spell(c Command) error {
 		return first(spellFiles(c.Event), spellCond(c.If))
 	case *Enable:
 		return spellFiles(c.Event)
+	case *Setting:
+		return spellSetting(c)
 	}
 	return fmt.Errorf("no such command: %T", c)
 }

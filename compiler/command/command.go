@@ -13,7 +13,8 @@ package command
 import "github.com/eptrace/ep/lang/source"
 
 // Command is one line for one file of tracefs: *Eprobe, *Kprobe, *Fprobe,
-// *Tprobe, *Uprobe, *Synthetic, *Delete, *Hist, *Trigger, *Filter or *Enable.
+// *Tprobe, *Uprobe, *Synthetic, *Delete, *Hist, *Trigger, *Filter, *Enable or
+// *Setting.
 type Command interface {
 	// File returns the file that the line is for: relative to the root of
 	// tracefs for dynamic_events, and to the root or an instance for the rest.

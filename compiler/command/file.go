@@ -67,7 +67,7 @@ func eventFile(n EventName, file string) string {
 // every dynamic event, truncating a trigger file the event's hist triggers.
 func Truncates(c Command) bool {
 	switch c.(type) {
-	case *Filter, *Enable:
+	case *Filter, *Enable, *Setting:
 		return true
 	}
 	return false
@@ -111,6 +111,8 @@ func Undo(c Command) Command {
 		return &Filter{Event: noSpan(c.Event)}
 	case *Enable:
 		return &Enable{Event: noSpan(c.Event), On: !c.On}
+	case *Setting:
+		return undoSetting(c)
 	}
 	panic("internal error: no such command")
 }

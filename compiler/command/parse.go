@@ -51,6 +51,8 @@ func Parse(file, line string) (Command, error) {
 		return parseFilterFile(where.event, line)
 	case "enable":
 		return parseEnable(where.event, line)
+	case string(TraceClock), string(EventPID):
+		return parseSetting(SettingName(where.kind), line)
 	}
 	return parseDynamic(where.kind, line)
 }
@@ -96,6 +98,8 @@ func parseFile(file string) (place, error) {
 	if len(parts) == 1 {
 		switch kind {
 		case dynamicEvents, "kprobe_events", "uprobe_events", "synthetic_events":
+			return place{kind: kind}, nil
+		case string(TraceClock), string(EventPID):
 			return place{kind: kind}, nil
 		}
 	}

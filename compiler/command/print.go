@@ -114,6 +114,8 @@ func (p *printer) command(c Command) {
 		p.close(o)
 	case *Enable:
 		p.part(c.Event.Span, map[bool]string{false: "0", true: "1"}[c.On])
+	case *Setting:
+		p.part(c.Span, c.Value)
 	default:
 		panic("internal error: no such command")
 	}

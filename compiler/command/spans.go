@@ -42,6 +42,8 @@ func withoutSpans(c Command) Command {
 		return &Filter{Event: noSpan(c.Event), If: condWithout(c.If)}
 	case *Enable:
 		return &Enable{Event: noSpan(c.Event), On: c.On}
+	case *Setting:
+		return &Setting{Name: c.Name, Value: c.Value}
 	}
 	panic("internal error: no such command")
 }

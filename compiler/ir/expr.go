@@ -277,3 +277,50 @@ func And(list ...Expr) Expr {
 	}
 	return out
 }
+
+// Replace returns e with its outermost parts for which f has a replacement
+// replaced; what is in these is not looked at. f returns nil to keep.
+func Replace(e Expr, f func(Expr) Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	if r := f(e); r != nil {
+		return r
+	}
+	switch x := e.(type) {
+	case *Str:
+		if in := Replace(x.X, f); in != x.X {
+			return &Str{x.At, in, x.Max}
+		}
+	case *Load:
+		if in := Replace(x.X, f); in != x.X {
+			return &Load{x.At, in, x.Off}
+		}
+	case *Unary:
+		if in := Replace(x.X, f); in != x.X {
+			return &Unary{x.At, x.Op, in}
+		}
+	case *Binary:
+		a, b := Replace(x.X, f), Replace(x.Y, f)
+		if a != x.X || b != x.Y {
+			return &Binary{x.At, x.Op, a, b}
+		}
+	case *In:
+		if in := Replace(x.X, f); in != x.X {
+			return &In{x.At, in, x.Set}
+		}
+	case *Cast:
+		if in := Replace(x.X, f); in != x.X {
+			return &Cast{x.At, in}
+		}
+	case *Bits:
+		if in := Replace(x.X, f); in != x.X {
+			return &Bits{x.At, in, x.Offset, x.Width}
+		}
+	case *Early:
+		if in := Replace(x.X, f); in != x.X {
+			return &Early{x.At, x.Stage, in}
+		}
+	}
+	return e
+}

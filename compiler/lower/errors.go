@@ -179,3 +179,15 @@ func (l *lowerer) nameOfTarget(sp source.Span, name, system string) {
 func (l *lowerer) kprobeRefused(sp source.Span, name string) {
 	l.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets no kprobe on '%s'", name), todo("write 'option functions auto': an fprobe is allowed"))
 }
+
+func (l *lowerer) cannotCompute(sp source.Span) {
+	l.err(diag.CannotCompute, sp, "the kernel cannot compute with this value", todo("arithmetic works on numbers of a record; read memory into an event's field first, and compute in an event derived from it"))
+}
+
+func (l *lowerer) signedDivision(sp source.Span) {
+	l.err(diag.CannotCompute, sp, "the kernel divides numbers without a sign only", todo("if it is never below zero, say so: 'x as u64'"))
+}
+
+func (l *lowerer) narrowing(sp source.Span) {
+	l.err(diag.CannotCompute, sp, "a narrower type within arithmetic", todo("narrow the result instead: 'name: u32 = …'"))
+}

@@ -1,9 +1,6 @@
 package lower
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -23,14 +20,15 @@ import (
 // of the one before: B finds the latest. Nothing is emitted if a variable is
 // not set; and a variable that is read in an expression, not as a mere
 // parameter, is unset by that (kernel/trace/trace_events_hist.c,
-// hist_trigger_elt_update and resolve_var_refs with read_once): so A is used up
-// by B, if at least one of A's variables stands in an expression on B.
+// resolve_var_refs with read_once): so A is used up by B, if at least one of A's
+// variables stands in an expression on B.
 //
 // What only a probe can read, memory behind a pointer first of all, is read by
 // an eprobe on the synthetic event, within the same moment; what must be read
-// at A, by a hidden eprobe on A whose fields the histogram keeps. An event of
-// one step that asks for what no probe reaches, its time or thread, is the same
-// without A: a histogram that emits at each record.
+// at A, by a hidden event on A (prepare.go). Arithmetic is done by the
+// histograms on B (compute.go). An event of one step that wants arithmetic, or
+// what no probe reaches, its time or thread, is the same without A: a histogram
+// that emits at each record. More than two steps are a chain (chain.go).
 //
 // Variables are global within an instance and an event, so they are named for
 // the event they serve.
@@ -38,28 +36,35 @@ import (
 // join makes a recipe by histograms and a synthetic event.
 func (l *lowerer) join(rec *recipe) *record {
 	sp := rec.ev.Span
-	if !l.need(target.SyntheticEvents, sp, joining(rec)) || !l.need(target.HistVariables, sp, joining(rec)) {
+	what := "an event of several stages"
+	if len(rec.ev.Stages) == 1 && len(rec.steps) == 1 {
+		what = "arithmetic, or the time or thread as a field"
+		// One happening is never used up: a condition that must be computed
+		// may as well be about the outcome.
+		rec.steps[0].where, rec.having = splitTestable(rec.steps[0].where, rec.having)
+	}
+	if !l.need(target.SyntheticEvents, sp, what) || !l.need(target.HistVariables, sp, what) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{},
-		hiddenNames: make([]hiddenNames, len(rec.steps))}
-	if !j.distinct() {
+	if !l.prepare(rec) || !l.chain(rec) {
 		return nil
 	}
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: labels{}}
 	for _, f := range rec.fields {
 		j.fields[f.Name] = true
 	}
 	late, having, ok := j.divide()
-	if !ok || !j.stages() {
+	if !ok {
 		return nil
 	}
 	whole := j.whole(late, having)
 	name := rec.ev.Name
-	if whole && rec.ev.Inline && (l.nameIsTaken(name) || len(name) < command.MinActionWord) {
-		name = l.names.hidden(rec.ev, "join") // the script does not call it anything
-	} else if !whole {
+	switch {
+	case !whole:
 		name = l.names.hidden(rec.ev, "join")
-	} else if !l.bareName(rec.ev) {
+	case rec.ev.Inline: // the script does not care for the name
+		name = l.names.hidden(rec.ev, "values")
+	case !l.bareName(rec.ev):
 		return nil
 	}
 	syn := j.synthetic(name)
@@ -67,8 +72,7 @@ func (l *lowerer) join(rec *recipe) *record {
 		return nil
 	}
 	if !whole {
-		ev := *rec.ev
-		return l.lateProbe(&recipe{ev: &ev, steps: []step{{on: syn, where: having, span: rec.ev.Span}}, fields: late})
+		return l.lateProbe(&recipe{ev: rec.ev, steps: []step{{on: syn, where: having, span: sp}}, fields: late})
 	}
 	for _, h := range having {
 		c, ok := l.cond(h, columnsOf(syn))
@@ -80,28 +84,37 @@ func (l *lowerer) join(rec *recipe) *record {
 	return syn
 }
 
+// splitTestable moves the conditions that a probe cannot test to having.
+func splitTestable(where, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
+	var keep []ir.Expr
+	for _, w := range where {
+		if canTest(w) {
+			keep = append(keep, w)
+		} else {
+			having = append(having, w)
+		}
+	}
+	return keep, having
+}
+
 // lateProbe makes the eprobe that reads what the synthetic event only carries.
 func (l *lowerer) lateProbe(rec *recipe) *record {
-	ok := true
 	for _, f := range rec.fields {
 		if !canFetch(f.Value) {
-			l.notYet(f.Value.Span(), "arithmetic on the values of an event")
-			ok = false
+			l.notYet(f.Value.Span(), "this arithmetic")
+			return nil
 		}
 	}
 	for _, w := range rec.steps[0].where {
 		if !canTest(w) {
-			l.notYet(w.Span(), "arithmetic in a condition")
-			ok = false
+			l.notYet(w.Span(), "this arithmetic in a condition")
+			return nil
 		}
-	}
-	if !ok {
-		return nil
 	}
 	return l.eprobe(rec)
 }
 
-// joiner makes one join.
+// joiner makes one join of one step or two.
 type joiner struct {
 	l       *lowerer
 	rec     *recipe
@@ -109,71 +122,16 @@ type joiner struct {
 	byKey   map[string]*carried // by the value that it is
 	labels  labels              // names of the synthetic event's fields
 	fields  labels              // names of the script's fields, which come first
-	vars    map[string]string   // names of the variables, by what they are for
-	at      []*stageSource      // by step
-
-	hiddenNames []hiddenNames // by step
-}
-
-// joining says what a join is for, in an error.
-func joining(rec *recipe) string {
-	switch {
-	case len(rec.ev.Stages) > 1:
-		return "join events"
-	case len(rec.steps) > 1:
-		return "follow a call from its entry to its exit"
-	}
-	return "record what no probe reaches"
+	vars    labels              // names of variables, without the event's
+	hists   []*command.Hist     // of the last step, in the order in which they run
+	usedUp  bool                // an expression of the last step reads a variable of the first
 }
 
 // carried is a value that the synthetic event carries.
 type carried struct {
 	column
 	x     ir.Expr
-	stage int // the step that it is a value of; -1: a difference of two times
-}
-
-// distinct reports a join of an event with itself. Histograms of one event run
-// in the order of their making, the one that keeps first: B would find its own
-// record's A.
-func (j *joiner) distinct() bool {
-	seen := map[string]bool{}
-	for _, s := range j.rec.steps {
-		name := ""
-		switch {
-		case s.probe != nil:
-			name = fmt.Sprint(s.probe.Place, s.probe.End, s.probe.Path, s.probe.Module, ":", s.probe.Symbol, s.probe.Offset)
-		case s.nested != nil && s.nested.steps[0].on != nil:
-			name = s.nested.steps[0].on.name.String()
-		case s.on != nil:
-			name = s.on.name.String()
-		}
-		if seen[name] {
-			j.l.notYet(s.span, "a join of an event with itself")
-			return false
-		}
-		seen[name] = true
-	}
-	return true
-}
-
-// divide splits each field and condition into what the synthetic event carries
-// and what is left to do on it.
-func (j *joiner) divide() (late []*ir.Field, having []ir.Expr, ok bool) {
-	ok = true
-	for _, f := range j.rec.fields {
-		x, good := j.left(f.Value, f.Name)
-		ok = ok && good
-		n := *f
-		n.Value = x
-		late = append(late, &n)
-	}
-	for _, h := range j.rec.having {
-		x, good := j.left(h, "")
-		ok = ok && good
-		having = append(having, x)
-	}
-	return late, having, ok
+	stage int // the step that it is a value of; -1 if it is computed
 }
 
 // whole reports whether the synthetic event is the script's event as it is:
@@ -184,18 +142,16 @@ func (j *joiner) whole(late []*ir.Field, having []ir.Expr) bool {
 	if j.rec.ev.Group != "" || len(late) != len(j.carried) {
 		return false
 	}
+	r := &record{}
 	for i, f := range late {
 		ref, ok := f.Value.(*ir.FieldRef)
-		if !ok || ref.Name != f.Name || j.carried[i].name != f.Name {
+		c := j.carried[i]
+		if !ok || ref.Name != f.Name || c.name != f.Name {
 			return false
 		}
-		c := j.carried[i]
 		if _, stack := c.typ.(types.Stack); !stack && !c.whole() {
 			return false
 		}
-	}
-	r := &record{}
-	for _, c := range j.carried {
 		r.columns = append(r.columns, c.column)
 	}
 	for _, h := range having {
@@ -213,15 +169,15 @@ func (j *joiner) synthetic(name string) *record {
 		j.l.shortName(ev.Span, name)
 		return nil
 	}
+	if len(j.carried) == 0 {
+		j.carry(&ir.Context{At: ir.At{T: types.Int{Size: 4, Signed: true}, Sp: ev.Span}, Stage: len(j.rec.steps) - 1, Kind: ir.Tid}, "")
+	}
 	if len(j.carried) > command.MaxSynthFields {
 		j.l.tooManyCarried(ev.Span, len(j.carried), command.MaxSynthFields)
 		return nil
 	}
 	c := &command.Synthetic{Name: name, Span: ev.Span}
 	r := &record{name: command.EventName{Group: "synthetic", Name: name, Span: ev.Span}, kind: synthetic}
-	if len(j.carried) == 0 {
-		j.carry(&ir.Context{At: ir.At{T: types.Int{Size: 4, Signed: true}, Sp: ev.Span}, Stage: len(j.rec.steps) - 1, Kind: ir.Tid}, "")
-	}
 	for _, v := range j.carried {
 		t, ok := j.synthType(v)
 		if !ok {
@@ -247,25 +203,15 @@ func (j *joiner) synthType(v *carried) (string, bool) {
 		if t.Cap > 0 {
 			return "char[" + itoa(t.Cap) + "]", true
 		}
-		j.l.missing(target.SyntheticStrings, v.x.Span(), "carry a text of any length through a join")
+		j.l.missing(target.SyntheticStrings, v.x.Span(), "a text of any length carried by a join")
 		return "", false
 	case types.Stack:
-		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "carry a stack through a join") &&
-			j.l.need(target.CommonStacktrace, v.x.Span(), "carry a stack through a join")
+		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "a stack carried by a join")
 	}
-	return number(v.size, v.signed), true
-}
-
-func number(size int, signed bool) string {
-	if signed {
-		return "s" + itoa(size*8)
+	if v.signed {
+		return "s" + itoa(v.size*8), true
 	}
-	return "u" + itoa(size*8)
-}
-
-// nameIsTaken reports whether another event has a bare name too.
-func (l *lowerer) nameIsTaken(name string) bool {
-	return len(l.names.bare[name]) > 1 || len(l.names.inTarget(name)) > 0
+	return "u" + itoa(v.size*8), true
 }
 
 // bareName reports a synthetic event whose bare name another event has.
@@ -276,275 +222,233 @@ func (l *lowerer) bareName(ev *ir.Event) bool {
 			return false
 		}
 	}
-	if systems := l.names.inTarget(ev.Name); len(systems) > 0 {
+	if systems := l.t.EventNamed(ev.Name); len(systems) > 0 {
 		l.nameOfTarget(ev.Span, ev.Name, systems[0])
 		return false
 	}
 	return true
 }
 
-// left returns what remains of x when the synthetic event carries its values:
-// an expression over that event. name is the field's, if x is all of it.
-func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
-	if _, isConst := x.(*ir.Const); isConst {
-		return x, true
-	}
-	if c, ok := j.carry(x, name); ok {
-		return &ir.FieldRef{At: ir.At{T: c.typ, Sp: x.Span()}, Name: c.name}, true
-	}
-	one := func(in ir.Expr, wrap func(ir.Expr) ir.Expr) (ir.Expr, bool) {
-		v, ok := j.left(in, "")
-		if !ok {
-			return x, false
-		}
-		return wrap(v), true
-	}
-	switch x := x.(type) {
-	case *ir.Early:
-		return j.left(x.X, name) // of the last step: read on its emission
-	case *ir.Str:
-		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Str{At: x.At, X: v, Max: x.Max} })
-	case *ir.Load:
-		if _, ok := x.X.Type().(types.Pointer); ok {
-			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Load{At: x.At, X: v, Off: x.Off} })
-		}
-	case *ir.Cast:
-		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Cast{At: x.At, X: v} })
-	case *ir.Bits:
-		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Bits{At: x.At, X: v, Offset: x.Offset, Width: x.Width} })
-	case *ir.Unary:
-		if x.Op == "!" {
-			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Unary{At: x.At, Op: x.Op, X: v} })
-		}
-	case *ir.In:
-		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.In{At: x.At, X: v, Set: x.Set} })
-	case *ir.Binary:
-		if binaryLater(x) {
-			a, okA := j.left(x.X, "")
-			b, okB := j.left(x.Y, "")
-			return &ir.Binary{At: x.At, Op: x.Op, X: a, Y: b}, okA && okB
-		}
-		j.l.notYet(x.Sp, "arithmetic on the values of an event")
-		return x, false
-	}
-	j.l.cannotCarry(x.Span())
-	return x, false
-}
-
-// binaryLater reports whether an operator can be left to the eprobe or filter on
-// the synthetic event: conditions, bit tests, and a constant added to an
-// address.
-func binaryLater(x *ir.Binary) bool {
-	switch x.Op {
-	case "&&", "||", "==", "!=", "<", "<=", ">", ">=", "~", "&":
-		return true
-	}
-	_, pointer := x.T.(types.Pointer)
-	return pointer
-}
-
-// carry makes the synthetic event carry x, if a histogram can keep it.
-func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
-	c := carried{x: x, column: column{typ: x.Type(), size: types.Size(x.Type()), signed: types.Signed(x.Type())}}
-	switch v := x.(type) {
-	case *ir.FieldRef:
-		c.stage = v.Stage
-		if !j.stored(&c, v) {
-			return nil, false
-		}
-	case *ir.Context:
-		c.stage = v.Stage
-	case *ir.Load:
-		ref, ok := v.X.(*ir.FieldRef)
-		if !ok {
-			return nil, false
-		}
-		if _, array := ref.T.(types.Array); !array {
-			return nil, false
-		}
-		c.stage = ref.Stage
-	case *ir.Early:
-		c.stage = v.Stage
-		if ref, ok := v.X.(*ir.FieldRef); ok {
-			return j.carry(ref, name)
-		}
-		if v.Stage == len(j.rec.steps)-1 && !direct(v.X) {
-			return nil, false
-		}
-	case *ir.Binary:
-		if !timeDifference(v) {
-			return nil, false
-		}
-		c.stage = -1
-		c.size, c.signed = 8, false
-	default:
-		return nil, false
-	}
-	switch t := x.Type().(type) {
-	case types.Array, types.Struct, types.Void:
-		return nil, false
-	case types.String:
-		c.size = 0
-		c.typ = types.String{Cap: t.Cap}
-	}
-	key := x.String()
-	if old, ok := j.byKey[key]; ok && (name == "" || old.name == name) {
-		return old, true
-	}
-	if name == "" {
-		name = label(x)
-		for j.fields[name] || j.labels[name] {
-			name += "_"
-		}
-	}
-	c.name = j.labels.unique(name)
-	if _, ok := j.byKey[key]; !ok {
-		j.byKey[key] = &c
-	}
-	j.carried = append(j.carried, &c)
-	return &c, true
-}
-
-// stored takes the width and sign of a field as its record has them, which may
-// be more than the value means.
-func (j *joiner) stored(c *carried, ref *ir.FieldRef) bool {
-	s := j.rec.steps[ref.Stage]
-	if s.on == nil {
-		return true
-	}
-	col := s.on.column(ref.Name)
-	if col == nil {
-		panic("internal error: no field " + ref.Name + " in " + s.on.name.String())
-	}
-	if _, text := col.typ.(types.String); !text {
-		c.size, c.signed = col.size, col.signed
-	}
-	return true
-}
-
-// direct reports whether x is a value of the record or the context, that a
-// histogram keeps as it is.
-func direct(x ir.Expr) bool {
-	switch uncast(x).(type) {
-	case *ir.FieldRef, *ir.Context:
-		return true
-	}
-	return false
-}
-
-// timeDifference reports whether x is a later step's time less an earlier's.
-func timeDifference(x *ir.Binary) bool {
-	a, okA := x.X.(*ir.Context)
-	b, okB := x.Y.(*ir.Context)
-	return x.Op == "-" && okA && okB && a.Kind == ir.Time && b.Kind == ir.Time && a.Stage > b.Stage
-}
-
-// emit makes the histogram of the last step, which emits syn.
+// emit makes the histograms: of the first step of two, which keeps, and of the
+// last, which compute and emit syn.
 func (j *joiner) emit(syn *record) bool {
 	last := len(j.rec.steps) - 1
-	src := j.at[last]
-	h := src.hist
 	params := make([]command.HistExpr, len(j.carried))
-	used := last == 0
+	results, ok := j.compute()
+	if !ok {
+		return false
+	}
+	emitter := j.hists[len(j.hists)-1]
 	for i, v := range j.carried {
-		ref := command.HistRef{Name: j.variable(v.name), Span: v.x.Span()}
-		switch {
-		case v.stage == -1:
-			b := v.x.(*ir.Binary)
-			h.Vars = append(h.Vars, command.HistVar{Name: ref.Name, Span: b.Sp, Expr: &command.HistBinary{
-				X: command.HistField{Name: "common_timestamp", Span: b.X.Span()}, Op: '-',
-				Y: command.HistRef{Name: j.variable(timeVariable), Span: b.Y.Span()}, Span: b.Sp}})
-			used = true
-		case v.stage == last:
-			h.Vars = append(h.Vars, command.HistVar{Name: ref.Name, Expr: src.value(v.x), Span: v.x.Span()})
+		name, sp := j.variable(v.name), v.x.Span()
+		params[i] = command.HistRef{Name: name, Span: sp}
+		switch v.stage {
+		case -1:
+			emitter.Vars = append(emitter.Vars, command.HistVar{Name: name, Expr: results[i], Span: sp})
+		case last:
+			emitter.Vars = append(emitter.Vars, command.HistVar{Name: name, Expr: j.fieldOf(v.x), Span: sp})
 		}
-		params[i] = ref
 	}
-	if !used {
-		j.useUp(h, params)
+	var keeper *command.Hist
+	if last > 0 {
+		keeper = j.keeper()
+		if !j.usedUp {
+			j.useUp(keeper, params)
+		}
 	}
-	match := j.at[0].name
+	match := j.rec.steps[0].on.name
 	match.Span = j.rec.steps[0].span
-	h.Actions = []command.HistAction{{Handler: "onmatch", Match: match, Do: "trace", Synth: syn.name.Name, Params: params, Span: j.rec.ev.Span}}
-	for i := range j.at {
-		if n := len(j.at[i].hist.Vars); n > command.MaxVars {
-			j.l.tooManyVariables(j.rec.steps[i].span, n)
+	emitter.Actions = []command.HistAction{{Handler: "onmatch", Match: match, Do: "trace", Synth: syn.name.Name, Params: params, Span: j.rec.ev.Span}}
+	if keeper != nil && !j.put(0, keeper) {
+		return false
+	}
+	for _, h := range j.hists {
+		if !j.put(last, h) {
 			return false
 		}
 	}
-	if n := references(h); n > command.MaxRefs {
-		j.l.tooManyReferences(j.rec.ev.Span, n)
-		return false
-	}
-	for i := range j.at {
-		j.l.write(j.at[i].hist, target.HistVariables)
+	for _, t := range j.rec.disarm {
+		j.l.write(t)
 	}
 	return true
 }
 
-// references counts the variables that h refers to. The kernel keeps a list of
-// them for each histogram, own variables that are parameters among them
-// (kernel/trace/trace_events_hist.c, create_var_ref).
+// put writes a histogram of step i if it is within the kernel's limits.
+func (j *joiner) put(i int, h *command.Hist) bool {
+	limits := j.l.t.Limits()
+	sp := j.rec.steps[i].span
+	if n := len(h.Vars); n > limits.HistVariables {
+		j.l.tooManyVariables(sp, n)
+		return false
+	}
+	if n := references(h); n > limits.HistReferences {
+		j.l.tooManyVariables(sp, n)
+		return false
+	}
+	if n := keyBytes(j.rec.keysOf(i)); n > limits.HistKeyBytes {
+		j.l.keysTooLong(sp, n)
+		return false
+	}
+	for _, v := range h.Vars {
+		if usesTime(v.Expr) && !j.l.timed.Valid() {
+			j.l.timed = j.rec.ev.Span
+		}
+	}
+	j.l.write(h, target.HistVariables)
+	return true
+}
+
+// hist begins a histogram of step i: keys, size and conditions.
+func (j *joiner) hist(i int) *command.Hist {
+	s := j.rec.steps[i]
+	h := &command.Hist{Event: s.on.name, Size: j.rec.ev.Size, If: s.on.gate}
+	h.Event.Span = s.span
+	for _, k := range j.rec.keysOf(i) {
+		h.Keys = append(h.Keys, j.fieldOf(k))
+	}
+	if len(h.Keys) == 0 {
+		h.Keys = []command.HistExpr{command.HistField{Name: "common_cpu", Span: source.NoSpan}}
+	}
+	for _, w := range s.where {
+		c, ok := j.l.cond(w, columnsOf(s.on))
+		if !ok {
+			return h
+		}
+		h.If = and(h.If, c)
+	}
+	return h
+}
+
+// keeper is the histogram of the first step, which keeps its values.
+func (j *joiner) keeper() *command.Hist {
+	h := j.hist(0)
+	seen := map[string]bool{}
+	keep := func(name string, x ir.Expr) {
+		if !seen[name] {
+			seen[name] = true
+			h.Vars = append(h.Vars, command.HistVar{Name: name, Expr: j.fieldOf(x), Span: x.Span()})
+		}
+	}
+	for _, v := range j.carried {
+		if v.stage == 0 {
+			keep(j.variable(v.name), v.x)
+		}
+		if v.stage == -1 {
+			ir.Visit(v.x, func(x ir.Expr) bool {
+				if isLeaf(x) && stageIn(x, 0) {
+					keep(j.leafVariable(x), x)
+					return false
+				}
+				return true
+			})
+		}
+	}
+	return h
+}
+
+// leafVariable names the variable that keeps a value of the first step.
+func (j *joiner) leafVariable(x ir.Expr) string {
+	x = uncast(x)
+	if c, ok := j.byKey[x.String()]; ok {
+		return j.variable(c.name)
+	}
+	if c, ok := x.(*ir.Context); ok && c.Kind == ir.Time && !j.labels["time"] {
+		return j.variable("time")
+	}
+	return j.variable(label(x) + "_kept")
+}
+
+// useUp makes the first histogram of the last step read a variable of the first
+// step in an expression, so that the kernel unsets it: a number that is carried,
+// else one kept for that.
+func (j *joiner) useUp(keeper *command.Hist, params []command.HistExpr) {
+	first := j.hists[0]
+	read := func(name string, sp source.Span) command.HistExpr {
+		return &command.HistBinary{X: command.HistRef{Name: name, Span: sp}, Op: '+', Y: command.HistNum{Span: source.NoSpan}, Span: sp}
+	}
+	for i, v := range j.carried {
+		if v.stage != 0 || v.size == 0 || len(j.hists) > 1 {
+			continue
+		}
+		name := j.variable(v.name) + "_used"
+		first.Vars = append(first.Vars, command.HistVar{Name: name, Span: v.x.Span(), Expr: read(j.variable(v.name), v.x.Span())})
+		params[i] = command.HistRef{Name: name, Span: v.x.Span()}
+		return
+	}
+	kept := j.variable(j.labels.unique("seen"))
+	keeper.Vars = append(keeper.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: "common_pid", Span: source.NoSpan}, Span: source.NoSpan})
+	first.Vars = append(first.Vars, command.HistVar{Name: kept + "_used", Expr: read(kept, source.NoSpan), Span: source.NoSpan})
+}
+
+// fieldOf is how a histogram names a value of its own event.
+func (j *joiner) fieldOf(x ir.Expr) command.HistField {
+	if name, ok := commonField(x); ok {
+		if name == "common_stacktrace" && !j.l.t.Has(target.CommonStacktrace) {
+			name = "stacktrace"
+		}
+		return command.HistField{Name: name, Span: x.Span()}
+	}
+	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
+}
+
+// variable names a histogram's variable.
+func (j *joiner) variable(name string) string { return j.rec.ev.Name + "_" + name }
+
+// references counts the variables of others that h refers to, as the kernel
+// does: each once.
 func references(h *command.Hist) int {
 	seen := map[string]bool{}
-	var count func(x command.HistExpr)
-	count = func(x command.HistExpr) {
+	var visit func(x command.HistExpr)
+	visit = func(x command.HistExpr) {
 		switch x := x.(type) {
 		case command.HistRef:
 			seen[x.Name] = true
 		case *command.HistBinary:
-			count(x.X)
-			count(x.Y)
+			visit(x.X)
+			visit(x.Y)
 		case *command.HistNeg:
-			count(x.X)
+			visit(x.X)
 		}
 	}
 	for _, v := range h.Vars {
-		count(v.Expr)
+		visit(v.Expr)
 	}
 	for _, a := range h.Actions {
 		for _, p := range a.Params {
-			count(p)
+			visit(p)
 		}
 	}
 	return len(seen)
 }
 
-// useUp makes the last step read a variable of the first in an expression, so
-// that the kernel unsets it: a number that is carried, else the time of the
-// first, kept for that. Kernels before v5.16 have no numbers in expressions and
-// need the time always.
-func (j *joiner) useUp(h *command.Hist, params []command.HistExpr) {
-	for i, v := range j.carried {
-		if v.stage != 0 || v.size == 0 || !j.l.t.Has(target.HistArithmetic) {
-			continue
+// keyBytes is the room that keys take: each is rounded up to 8 bytes, and a text
+// of any length takes 256 (trace_events_hist.c, HIST_KEY_SIZE_MAX).
+func keyBytes(keys []ir.Expr) int {
+	n := 0
+	for _, k := range keys {
+		switch t := k.Type().(type) {
+		case types.String:
+			if t.Cap == 0 {
+				n += command.MaxSynthString
+			} else {
+				n += (t.Cap + 7) &^ 7
+			}
+		default:
+			n += 8
 		}
-		name := j.variable(v.name + usedVariable)
-		h.Vars = append(h.Vars, command.HistVar{Name: name, Span: v.x.Span(), Expr: &command.HistBinary{
-			X: command.HistRef{Name: j.variable(v.name), Span: v.x.Span()}, Op: '+', Y: command.HistNum{}, Span: v.x.Span()}})
-		params[i] = command.HistRef{Name: name, Span: v.x.Span()}
-		return
 	}
-	kept, first := j.variable(seenVariable), j.at[0].hist
-	first.Vars = append(first.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: "common_timestamp", Span: source.NoSpan}, Span: source.NoSpan})
-	h.Vars = append(h.Vars, command.HistVar{Name: j.variable(seenVariable + usedVariable), Span: source.NoSpan, Expr: &command.HistBinary{
-		X: command.HistField{Name: "common_timestamp", Span: source.NoSpan}, Op: '-', Y: command.HistRef{Name: kept, Span: source.NoSpan}, Span: source.NoSpan}})
+	return n
 }
 
-// What variables are for that hold no field. No field's name has a blank.
-const (
-	timeVariable = " time"
-	seenVariable = " seen"
-	usedVariable = " used"
-)
-
-// variable names a histogram's variable by what it is for: a field's name, or
-// one of the above.
-func (j *joiner) variable(what string) string {
-	name, ok := j.vars[what]
-	if !ok {
-		name = j.l.names.variable(j.rec.ev.Name, strings.ReplaceAll(strings.TrimPrefix(what, " "), " ", "_"))
-		j.vars[what] = name
+// usesTime reports whether x has an event's time in it.
+func usesTime(x command.HistExpr) bool {
+	switch x := x.(type) {
+	case command.HistField:
+		return x.Name == "common_timestamp"
+	case *command.HistBinary:
+		return usesTime(x.X) || usesTime(x.Y)
+	case *command.HistNeg:
+		return usesTime(x.X)
 	}
-	return name
+	return false
 }

@@ -28,13 +28,41 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 		made:   map[*ir.Event]*record{},
 		static: map[string]*record{},
 		names:  newNames(prog, t),
+		timed:  source.NoSpan,
 	}
 	for _, ev := range prog.Events {
 		l.event(ev)
 	}
 	l.traces()
+	l.settle()
 	return l.plan, l.list.Sort()
 }
+
+// settle keeps joins from times that are not comparable. Each histogram with a
+// time in it resets the buffer when it is made, and sets its clock; an event
+// that comes meanwhile is stamped by another clock (kernel/trace/trace.c,
+// temp_buffer) and may pair with one that comes later. So the clock is set
+// first, and in an instance of the script's own no thread triggers anything
+// until all is made.
+func (l *lowerer) settle() {
+	if !l.timed.Valid() {
+		return
+	}
+	made := l.plan.Writes
+	l.plan.Writes = nil
+	l.write(&command.Setting{Name: command.TraceClock, Value: "global", Span: l.timed})
+	if l.plan.Instance == "" {
+		l.plan.Writes = append(l.plan.Writes, made...)
+		return
+	}
+	l.write(&command.Setting{Name: command.EventPID, Value: noThread, Span: l.timed})
+	l.plan.Writes = append(l.plan.Writes, made...)
+	l.write(&command.Setting{Name: command.EventPID, Span: l.timed})
+}
+
+// noThread is no thread's number: the greatest that a kernel takes
+// (PID_MAX_LIMIT), which is never given out.
+const noThread = "4194304"
 
 type lowerer struct {
 	prog   *ir.Program
@@ -44,6 +72,7 @@ type lowerer struct {
 	made   map[*ir.Event]*record // nil for an event that could not be made
 	static map[string]*record    // events that the target has, by full name
 	names  *names
+	timed  source.Span // where a histogram has a time, if one has
 }
 
 // event makes an event once and returns its record, nil if that cannot be.

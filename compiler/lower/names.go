@@ -95,6 +95,8 @@ func (l labels) unique(base string) string {
 	return name
 }
 
+func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
 // numbered makes names that differ from each other over a whole script. It
 // holds, for each base, the number that the next name of it may have, so that a
 // thousandth takes no longer than the second.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"github.com/eptrace/ep/compiler/command"
 	"go/constant"
 
 	"github.com/eptrace/ep/compiler/ir"
@@ -16,6 +17,8 @@ type recipe struct {
 	steps  []step
 	fields []*ir.Field // values over the steps
 	having []ir.Expr   // conditions about the outcome: a record that fails them is used up
+
+	disarm []*command.Trigger // to be taken off once the join's histograms are there
 }
 
 // step is one happening: of an event that is a record, or of a probe that is

@@ -373,6 +373,12 @@ const (
 	//	where prev_pid == next_pid
 	CannotFilter Code = "cannot-filter"
 
+	// CannotCompute: arithmetic that no kernel can do exactly.
+	//
+	//	x = prio / 3            # wrong: prio has a sign
+	//	x = (prio as u64) / 3   # right
+	CannotCompute Code = "cannot-compute"
+
 	// NameTaken: two events whose names the kernel would confuse.
 	//
 	//	event a.lat from …  event b.lat from … then …

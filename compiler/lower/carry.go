@@ -1,0 +1,153 @@
+package lower
+
+import (
+	"strconv"
+
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/types"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// divide splits each field and condition into what the synthetic event carries
+// and what is left to do on it.
+func (j *joiner) divide() (late []*ir.Field, having []ir.Expr, ok bool) {
+	ok = true
+	for _, f := range j.rec.fields {
+		x, good := j.left(f.Value, f.Name)
+		ok = ok && good
+		n := *f
+		n.Value = x
+		late = append(late, &n)
+	}
+	for _, h := range j.rec.having {
+		x, good := j.left(h, "")
+		ok = ok && good
+		having = append(having, x)
+	}
+	return late, having, ok
+}
+
+// left returns what remains of x when the synthetic event carries its values:
+// an expression over that event. name is the field's, if x is all of it.
+func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
+	if _, isConst := x.(*ir.Const); isConst {
+		return x, true
+	}
+	if c, ok := j.carry(x, name); ok {
+		return &ir.FieldRef{At: ir.At{T: c.typ, Sp: x.Span()}, Name: c.name}, true
+	}
+	one := func(in ir.Expr, wrap func(ir.Expr) ir.Expr) (ir.Expr, bool) {
+		v, ok := j.left(in, "")
+		if !ok {
+			return x, false
+		}
+		return wrap(v), true
+	}
+	switch x := x.(type) {
+	case *ir.Str:
+		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Str{At: x.At, X: v, Max: x.Max} })
+	case *ir.Load:
+		if _, ok := x.X.Type().(types.Pointer); ok {
+			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Load{At: x.At, X: v, Off: x.Off} })
+		}
+	case *ir.Cast:
+		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Cast{At: x.At, X: v} })
+	case *ir.Bits:
+		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Bits{At: x.At, X: v, Offset: x.Offset, Width: x.Width} })
+	case *ir.Unary:
+		if x.Op == "!" {
+			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Unary{At: x.At, Op: x.Op, X: v} })
+		}
+	case *ir.In:
+		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.In{At: x.At, X: v, Set: x.Set} })
+	case *ir.Binary:
+		if !arithmetic(x) {
+			a, okA := j.left(x.X, "")
+			b, okB := j.left(x.Y, "")
+			return &ir.Binary{At: x.At, Op: x.Op, X: a, Y: b}, okA && okB
+		}
+	}
+	j.l.cannotCarry(x.Span())
+	return x, false
+}
+
+// arithmetic reports whether x computes a number that a histogram must compute:
+// not a condition or a test of bits, nor an address with a constant added,
+// which a probe reads behind by itself.
+func arithmetic(x *ir.Binary) bool {
+	switch x.Op {
+	case "+", "-":
+		if _, pointer := x.T.(types.Pointer); pointer {
+			_, _, constant := offset(x)
+			return !constant
+		}
+		return true
+	case "*", "/":
+		return true
+	}
+	return false
+}
+
+// carry makes the synthetic event carry x, if a histogram can keep or compute
+// it.
+func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
+	c := carried{x: x, column: column{typ: x.Type(), size: types.Size(x.Type()), signed: types.Signed(x.Type())}}
+	switch v := x.(type) {
+	case *ir.FieldRef:
+		c.stage = v.Stage
+		col := j.rec.steps[v.Stage].on.column(v.Name)
+		if !col.kept() {
+			if _, stack := col.typ.(types.Stack); !stack {
+				return nil, false
+			}
+		}
+		if col.size != 0 {
+			c.size, c.signed = col.size, col.signed
+		}
+	case *ir.Context:
+		c.stage = v.Stage
+	default:
+		if !computed(x) {
+			return nil, false
+		}
+		c.stage = -1
+		c.size, c.signed = 8, false
+	}
+	switch t := x.Type().(type) {
+	case types.Array, types.Struct, types.Void:
+		return nil, false
+	case types.String:
+		c.size = 0
+		c.typ = types.String{Cap: t.Cap}
+	}
+	key := x.String()
+	if old, ok := j.byKey[key]; ok && (name == "" || old.name == name) {
+		return old, true
+	}
+	if name == "" {
+		name = label(x)
+		for j.fields[name] || j.labels[name] {
+			name += "_"
+		}
+	}
+	c.name = j.labels.unique(name)
+	if _, ok := j.byKey[key]; !ok {
+		j.byKey[key] = &c
+	}
+	j.carried = append(j.carried, &c)
+	return &c, true
+}
+
+// computed reports whether x is arithmetic, or a duration in another unit.
+func computed(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Binary:
+		return arithmetic(x)
+	case *ir.Unary:
+		return x.Op == "-"
+	case *ir.Cast:
+		return convertsUnit(x)
+	}
+	return false
+}
