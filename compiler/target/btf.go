@@ -26,6 +26,7 @@ type btfs struct {
 	modules map[string]module
 	list    []*btfData              // those of modules, by their mark less 1
 	enums   map[uint32]*types.Names // by number, with its mark
+	found   map[wanted]uint32       // what find found, 0 for nothing
 }
 
 // module is a module's type information, or why there is none.
@@ -44,6 +45,7 @@ func (t *Target) lockBTF() (*btfs, error) {
 		b.open = true
 		b.modules = map[string]module{}
 		b.enums = map[uint32]*types.Names{}
+		b.found = map[wanted]uint32{}
 		b.kernel, b.err = t.openBTF(PathBTF, nil)
 	}
 	if b.err != nil {
@@ -92,15 +94,36 @@ func (b *btfs) module(t *Target, name string) (*btfData, error) {
 // have one; so does the kernel where it looks for one kind
 // (btf_find_by_name_kind in kernel/bpf/btf.c).
 func (b *btfs) find(d *btfData, name string, kinds ...btfKind) (id uint32, ok bool) {
-	ids := d.named(name, kinds...)
+	w := wanted{d, name, [8]btfKind{}}
+	if copy(w.kinds[:], kinds) < len(kinds) {
+		panic("internal error: too many kinds")
+	}
+	if id, ok := b.found[w]; ok {
+		return id, id != 0
+	}
+	id = first(d, d.named(name, kinds...), kinds)
+	b.found[w] = id
+	return id, id != 0
+}
+
+// wanted is what find was asked for.
+type wanted struct {
+	in    *btfData
+	name  string
+	kinds [8]btfKind
+}
+
+// first returns the first number of the first of the kinds that has one, 0 if
+// none has.
+func first(d *btfData, ids []uint32, kinds []btfKind) uint32 {
 	for _, k := range kinds {
 		for _, id := range ids {
 			if d.typ(id).kind == k {
-				return id, true
+				return id
 			}
 		}
 	}
-	return 0, false
+	return 0
 }
 
 // Struct returns the struct or union called name, without the word "struct",

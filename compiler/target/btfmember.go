@@ -100,16 +100,10 @@ type rawMember struct {
 func (b *btfs) members(d *btfData, id uint32, bit, depth int, yield func(rawMember) bool) bool {
 	t := d.typ(id)
 	for i := range t.vlen {
-		name, typ, place := d.text(d.word(t, i*12)), d.word(t, i*12+4), d.word(t, i*12+8)
-		m := rawMember{name: name, typ: typ}
-		if t.flag {
-			m.bit, m.width = int(place&0xffffff), int(place>>24)
-		} else {
-			m.bit, m.width = d.oldBitfield(typ, int(place))
-		}
+		m := d.rawMember(t, i)
 		m.bit += bit
-		if len(name) == 0 {
-			if in, ok := d.anonymous(typ); ok && depth > 0 {
+		if len(m.name) == 0 {
+			if in, ok := d.anonymous(m.typ); ok && depth > 0 {
 				if !b.members(d, in, m.bit, depth-1, yield) {
 					return false
 				}
@@ -121,6 +115,19 @@ func (b *btfs) members(d *btfData, id uint32, bit, depth int, yield func(rawMemb
 		}
 	}
 	return true
+}
+
+// rawMember returns member i of a struct. With kind_flag its place holds the
+// width of a bitfield too.
+func (d *btfData) rawMember(t btfType, i int) rawMember {
+	m := rawMember{name: d.text(d.word(t, i*12)), typ: d.word(t, i*12+4)}
+	place := d.word(t, i*12+8)
+	if t.flag {
+		m.bit, m.width = int(place&0xffffff), int(place>>24)
+	} else {
+		m.bit, m.width = d.oldBitfield(m.typ, int(place))
+	}
+	return m
 }
 
 // oldBitfield returns the place of a member of a struct without kind_flag.

@@ -28,7 +28,7 @@ import (
 type btfData struct {
 	base    *btfData // the kernel's, if this is a module's
 	tag     uint32   // what the numbers of its own types are marked with; 0 for the kernel's
-	order   binary.ByteOrder
+	big     bool     // big-endian
 	types   []byte
 	strings []byte
 	at      []uint32 // where each of its own types begins, in types
@@ -97,21 +97,20 @@ func parseBTF(data []byte, base *btfData) (*btfData, error) {
 	if len(data) < 24 {
 		return nil, fmt.Errorf("%w: %d bytes", errBTF, len(data))
 	}
-	switch {
-	case binary.LittleEndian.Uint16(data) == btfMagic:
-		d.order = binary.LittleEndian
-	case binary.BigEndian.Uint16(data) == btfMagic:
-		d.order = binary.BigEndian
-	default:
+	d.big = binary.BigEndian.Uint16(data) == btfMagic
+	if !d.big && binary.LittleEndian.Uint16(data) != btfMagic {
 		return nil, fmt.Errorf("%w: no magic number", errBTF)
+	}
+	if base != nil && base.big != d.big {
+		return nil, fmt.Errorf("%w: its byte order is not the kernel's", errBTF)
 	}
 	if data[2] != 1 {
 		return nil, fmt.Errorf("%w: version %d", errBTF, data[2])
 	}
-	header := uint64(d.order.Uint32(data[4:]))
+	header := uint64(d.u32(data[4:]))
 	section := func(at int) ([]byte, error) {
-		lo := header + uint64(d.order.Uint32(data[at:]))
-		hi := lo + uint64(d.order.Uint32(data[at+4:]))
+		lo := header + uint64(d.u32(data[at:]))
+		hi := lo + uint64(d.u32(data[at+4:]))
 		if header < 24 || hi > uint64(len(data)) {
 			return nil, fmt.Errorf("%w: section [%d, %d) of %d bytes", errBTF, lo, hi, len(data))
 		}
@@ -138,7 +137,7 @@ func (d *btfData) findTypes() error {
 		if len(d.types)-at < btfTypeSize {
 			return fmt.Errorf("%w: a type is cut off", errBTF)
 		}
-		info := d.order.Uint32(d.types[at+4:])
+		info := d.u32(d.types[at+4:])
 		kind := btfKind(info >> 24 & 0x1f)
 		if kind == btfVoid || kind >= btfKinds {
 			// A kernel newer than this program: without the kind's size
@@ -170,18 +169,26 @@ func (d *btfData) typ(id uint32) btfType {
 		return btfType{}
 	}
 	b := d.types[d.at[id-d.first]:]
-	info := d.order.Uint32(b[4:])
+	info := d.u32(b[4:])
 	t := btfType{
 		kind: btfKind(info >> 24 & 0x1f), flag: info>>31 != 0, vlen: int(info & 0xffff),
-		name: d.order.Uint32(b), ref: d.order.Uint32(b[8:]),
+		name: d.u32(b), ref: d.u32(b[8:]),
 	}
 	x := btfExtra[t.kind]
 	t.extra = b[btfTypeSize:][:x.once+x.each*t.vlen]
 	return t
 }
 
+// u32 returns the number that b begins with.
+func (d *btfData) u32(b []byte) uint32 {
+	if d.big {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
 // word returns the 32-bit number at byte i of what a kind has.
-func (d *btfData) word(t btfType, i int) uint32 { return d.order.Uint32(t.extra[i:]) }
+func (d *btfData) word(t btfType, i int) uint32 { return d.u32(t.extra[i:]) }
 
 // text returns the string at an offset; nil if there is none.
 func (d *btfData) text(at uint32) []byte {
@@ -217,7 +224,7 @@ func (d *btfData) named(name string, kinds ...btfKind) []uint32 {
 	for at := range d.offsets(name) {
 		for i, place := range d.at {
 			b := d.types[place:][:8]
-			if d.order.Uint32(b) == at && want>>(d.order.Uint32(b[4:])>>24&0x1f)&1 != 0 {
+			if d.u32(b) == at && want>>(d.u32(b[4:])>>24&0x1f)&1 != 0 {
 				ids = append(ids, d.first+uint32(i))
 			}
 		}
@@ -240,16 +247,16 @@ func (d *btfData) offsets(name string) iter.Seq[uint32] {
 				}
 			}
 		}
-		want := []byte("\x00" + name + "\x00")
-		for from := 0; ; {
+		want := []byte(name + "\x00")
+		for from := 0; ; from++ {
 			i := bytes.Index(d.strings[from:], want)
 			if i < 0 {
 				return
 			}
-			if !yield(before + uint32(from+i+1)) {
+			from += i
+			if from > 0 && d.strings[from-1] == 0 && !yield(before+uint32(from)) {
 				return
 			}
-			from += i + 1
 		}
 	}
 }
@@ -260,10 +267,10 @@ func (d *btfData) names(kind btfKind, prefix string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, place := range d.at {
 			b := d.types[place:][:8]
-			if btfKind(d.order.Uint32(b[4:])>>24&0x1f) != kind {
+			if btfKind(d.u32(b[4:])>>24&0x1f) != kind {
 				continue
 			}
-			name, ok := bytes.CutPrefix(d.text(d.order.Uint32(b)), []byte(prefix))
+			name, ok := bytes.CutPrefix(d.text(d.u32(b)), []byte(prefix))
 			if ok && len(name) > 0 && !yield(string(name)) {
 				return
 			}

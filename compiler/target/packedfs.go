@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A saved target is one zip archive. A target has 1,500 small files that are
@@ -27,10 +29,17 @@ import (
 // one line a file, sorted by path, decimal numbers, PATH from the machine's
 // root. Folders are those that the paths name. Packer writes it, packedFS
 // reads it.
+//
+// Entries of more than 128 KiB, which are the types and the lists of symbols,
+// are compressed by Zstandard: they are read whole, and it inflates five times
+// as fast as Deflate.
 const (
 	indexEntry  = "index"
 	indexHeader = "ep target 1\n"
 	packSize    = 64 << 10
+
+	zstdWindow    = 1 << 20 // of what Packer writes
+	zstdMaxWindow = 8 << 20 // of what may be read: as much memory as this is taken
 )
 
 // packedFS shows a saved target as the file system that it was saved from. It
@@ -58,6 +67,7 @@ func openPacked(r io.ReaderAt, size int64) (*packedFS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotTarget, err)
 	}
+	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderMaxWindow(zstdMaxWindow)))
 	p := &packedFS{packs: map[int][]byte{}}
 	var index []byte
 	for _, f := range z.File {
@@ -196,7 +206,11 @@ func (p *packedFS) ReadFile(name string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	defer r.Close()
-	return io.ReadAll(r)
+	// An archive may lie about sizes: what is more than this grows as it comes.
+	var b bytes.Buffer
+	b.Grow(min(f.size, 16<<20) + bytes.MinRead)
+	_, err = b.ReadFrom(r)
+	return b.Bytes(), err
 }
 
 // reader returns f's contents: out of memory if its entry is a small one,
@@ -207,6 +221,9 @@ func (p *packedFS) reader(f *packedFile) (io.ReadCloser, error) {
 		r, err := entry.Open()
 		if err != nil {
 			return nil, err
+		}
+		if f.offset == 0 && uint64(f.size) == entry.UncompressedSize64 {
+			return r, nil // read to its end, so that its checksum is compared
 		}
 		if _, err := io.CopyN(io.Discard, r, int64(f.offset)); err != nil {
 			_ = r.Close() // the error that matters is the one before

@@ -23,7 +23,7 @@ import (
 // Options says what to save besides the formats, README, the kernel's
 // configuration and the names of the functions that can be probed.
 type Options struct {
-	BTF     bool // the kernel's type information: about 5 MB, 1.3 MB compressed
+	BTF     bool // the kernel's type information: about 5 MB, 1.6 MB compressed; that of loaded modules where it is small
 	Symbols bool // the names of all symbols, without addresses: 1 MB compressed
 }
 
@@ -254,8 +254,37 @@ func (s *saver) symbols(opts Options) {
 	}
 	if opts.BTF {
 		s.copy(target.PathBTF, same)
+		s.moduleTypes()
 	}
 }
+
+// maxModuleTypes is how large the type information of a module may be to be
+// saved. Most have 10 to 60 KiB; some drivers of graphics have a megabyte.
+const maxModuleTypes = 128 << 10
+
+// moduleTypes saves the types of the modules that are loaded. It is of use
+// only beside the kernel's, whose types it refers to.
+func (s *saver) moduleTypes() {
+	dir := path.Dir(target.PathBTF)
+	entries, err := fs.ReadDir(s.root, dir)
+	if err != nil || s.files[target.PathBTF] == nil {
+		return // it is noted already that the kernel's cannot be read
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		info, err := e.Info()
+		if name == target.PathBTF || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if info.Size() > maxModuleTypes {
+			s.missing = append(s.missing, Missing{name, errTooLarge})
+			continue
+		}
+		s.copy(name, same)
+	}
+}
+
+var errTooLarge = errors.New("too large to be saved")
 
 // madeUp are beginnings of names that no source text has: padding before
 // functions, tables of exported symbols, constants inside of functions.
