@@ -1,0 +1,297 @@
+package events
+
+import (
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/eptrace/ep/lang/types"
+)
+
+// appendValue appends a value as text that a person reads. In a line of fields
+// (quote) text that could be taken for more than one value is quoted; else it
+// is as it is, save for control characters, which could mislead a terminal.
+func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
+	switch v.State {
+	case Fault:
+		return append(dst, "(fault)"...)
+	case Bad:
+		return append(dst, '?')
+	}
+	switch x.as {
+	case asText:
+		if quote {
+			return appendWord(dst, v.Data)
+		}
+		return appendPlain(dst, v.Data)
+	case asArray:
+		dst = append(dst, '{')
+		for i := 0; i+x.elem.size <= len(v.Data); i += x.elem.size {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = x.elem.appendNumber(dst, x.elem.number(v.Data[i:i+x.elem.size]), n)
+		}
+		return append(dst, '}')
+	case asStack:
+		// The caller first, as folded stacks have it; the kernel has it last.
+		for i := stackDepth(v.Data) - 1; i >= 0; i-- {
+			dst = appendSymbol(dst, number(v.Data[8*i:8*i+8], false, false), n)
+			if i > 0 {
+				dst = append(dst, ';')
+			}
+		}
+		return dst
+	case asBytes:
+		return appendHexBytes(dst, v.Data)
+	case asEnum:
+		if name := x.names.find(v.Num); name != "" && quote {
+			return appendWord(dst, []byte(name)) // "Function not implemented"
+		}
+	}
+	return x.appendNumber(dst, v.Num, n)
+}
+
+// appendNumber appends a number as text.
+func (x *show) appendNumber(dst []byte, v uint64, n *Names) []byte {
+	switch x.as {
+	case asHex:
+		return appendHex(dst, v)
+	case asChar:
+		return appendChar(dst, byte(v))
+	case asBool:
+		return strconv.AppendBool(dst, v != 0)
+	case asIP:
+		return appendIP(dst, v)
+	case asDev:
+		return appendDev(dst, v)
+	case asErrno:
+		return appendErrno(dst, int64(v))
+	case asSysnr:
+		if n.Syscalls != nil {
+			if name, ok := n.Syscalls.SyscallName(int(int64(v))); ok {
+				return append(dst, name...)
+			}
+		}
+	case asKsym:
+		return appendSymbol(dst, v, n)
+	case asEnum:
+		if name := x.names.find(v); name != "" {
+			return append(dst, name...)
+		}
+	case asFlags:
+		return x.appendFlags(dst, v)
+	case asDuration:
+		return appendDuration(dst, v, x.unit, x.signed)
+	case asUnit:
+		return append(x.appendDec(dst, v), x.unit.String()...)
+	}
+	return x.appendDec(dst, v)
+}
+
+func (x *show) appendDec(dst []byte, v uint64) []byte {
+	if x.signed {
+		return strconv.AppendInt(dst, int64(v), 10)
+	}
+	return strconv.AppendUint(dst, v, 10)
+}
+
+// appendFlags appends A|B|0x40 as the kernel does (trace_output.c,
+// trace_print_flags_seq): the first names win.
+func (x *show) appendFlags(dst []byte, v uint64) []byte {
+	if x.size < 8 {
+		v &= 1<<(8*x.size) - 1 // no sign
+	}
+	if v == 0 {
+		if x.names.zero != "" {
+			return append(dst, x.names.zero...)
+		}
+		return append(dst, '0')
+	}
+	start := len(dst)
+	for i := range x.names.list {
+		e := &x.names.list[i]
+		bits := e.Value
+		if x.size < 8 {
+			bits &= 1<<(8*x.size) - 1
+		}
+		if bits == 0 || v&bits != bits {
+			continue
+		}
+		v &^= bits
+		if len(dst) > start {
+			dst = append(dst, '|')
+		}
+		dst = append(dst, e.Name...)
+		if v == 0 {
+			return dst
+		}
+	}
+	if len(dst) > start {
+		dst = append(dst, '|')
+	}
+	return appendHex(dst, v)
+}
+
+const hexDigits = "0123456789abcdef"
+
+func appendHex(dst []byte, v uint64) []byte {
+	return strconv.AppendUint(append(dst, "0x"...), v, 16)
+}
+
+func appendHexBytes(dst, b []byte) []byte {
+	for _, c := range b {
+		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return dst
+}
+
+// appendChar appends 'c', with Go's escapes.
+func appendChar(dst []byte, c byte) []byte {
+	if c >= utf8.RuneSelf {
+		return append(dst, '\'', '\\', 'x', hexDigits[c>>4], hexDigits[c&15], '\'')
+	}
+	return strconv.AppendQuoteRune(dst, rune(c))
+}
+
+func appendIP(dst []byte, v uint64) []byte {
+	for shift := 24; shift >= 0; shift -= 8 {
+		dst = strconv.AppendUint(dst, v>>shift&0xff, 10)
+		if shift > 0 {
+			dst = append(dst, '.')
+		}
+	}
+	return dst
+}
+
+// appendDev appends a device number of the kernel's own form, major:minor
+// (include/linux/kdev_t.h: 20 bits are the minor's).
+func appendDev(dst []byte, v uint64) []byte {
+	dst = strconv.AppendUint(dst, v>>20&0xfff, 10)
+	dst = append(dst, ':')
+	return strconv.AppendUint(dst, v&(1<<20-1), 10)
+}
+
+func appendErrno(dst []byte, v int64) []byte {
+	if v < 0 && -v < int64(len(errnoNames)) {
+		if name := errnoNames[-v]; name != "" {
+			return append(append(dst, '-'), name...)
+		}
+	}
+	return strconv.AppendInt(dst, v, 10)
+}
+
+// appendSymbol appends f, f+0x1f, or the address.
+func appendSymbol(dst []byte, addr uint64, n *Names) []byte {
+	if n.Symbols != nil {
+		if name, offset, ok := n.Symbols.Symbol(addr); ok {
+			dst = append(dst, name...)
+			if offset != 0 {
+				dst = appendHex(append(dst, '+'), offset)
+			}
+			return dst
+		}
+	}
+	return appendHex(dst, addr)
+}
+
+// stackDepth returns how many addresses a stack has: it ends with the bytes,
+// or at 0 or all ones, which some kernels fill it up with.
+func stackDepth(b []byte) int {
+	n := len(b) / 8
+	for i := range n {
+		if a := number(b[8*i:8*i+8], false, false); a == 0 || a == ^uint64(0) {
+			return i
+		}
+	}
+	return n
+}
+
+// appendDuration appends a duration with its three greatest digits, rounded,
+// in the unit in which they are less than 1000: 999ns, 1.23ms, 12s, 5023s.
+func appendDuration(dst []byte, v uint64, unit types.Unit, signed bool) []byte {
+	if signed && int64(v) < 0 {
+		dst = append(dst, '-')
+		v = -v
+	}
+	scale := unit.NS()
+	if v > (1<<63)/scale {
+		return append(strconv.AppendUint(dst, v, 10), unit.String()...)
+	}
+	ns := v * scale
+	if ns < 1000 {
+		return append(strconv.AppendUint(dst, ns, 10), "ns"...)
+	}
+	for u := types.US; ; u++ {
+		step := u.NS()
+		whole := ns / step
+		// decimals is how many make three digits; hundredths are what is left.
+		var part uint64
+		switch {
+		case whole >= 100:
+			whole, part = (ns+step/2)/step, 0
+		case whole >= 10:
+			tenths := (ns + step/20) / (step / 10)
+			whole, part = tenths/10, tenths%10*10
+		default:
+			hundredths := (ns + step/200) / (step / 100)
+			whole, part = hundredths/100, hundredths%100
+		}
+		if whole >= 1000 && u < types.S {
+			continue
+		}
+		dst = strconv.AppendUint(dst, whole, 10)
+		if part > 0 {
+			dst = append(dst, '.', byte('0'+part/10))
+			if part%10 > 0 {
+				dst = append(dst, byte('0'+part%10))
+			}
+		}
+		return append(dst, u.String()...)
+	}
+}
+
+// appendWord appends text as one word, quoted as in Go if it is empty, begins
+// with '(' as "(fault)" does, or has anything but letters, digits and marks
+// that part nothing.
+func appendWord(dst, s []byte) []byte {
+	plain := len(s) > 0 && s[0] != '('
+	for i := 0; plain && i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			plain = c > ' ' && c != '"' && c != '\\' && c != '=' && c != ',' && c != ';' && c != 0x7f
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(s[i:])
+		plain = unicode.IsPrint(r) && r != utf8.RuneError
+		i += size
+	}
+	if plain {
+		return append(dst, s...)
+	}
+	return strconv.AppendQuote(dst, string(s))
+}
+
+// appendPlain appends text with control characters and what is no UTF-8
+// escaped.
+func appendPlain(dst, s []byte) []byte {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7f {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(s[i:])
+		if c >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsPrint(r) {
+			dst = append(dst, s[i:i+size]...)
+		} else {
+			for _, b := range s[i : i+size] {
+				dst = append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
+			}
+		}
+		i += size
+	}
+	return dst
+}

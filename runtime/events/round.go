@@ -1,0 +1,219 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// round reads what the CPUs have, each until it has nothing or its queue is
+// full. It returns the time up to which records may be handed out, and how many
+// pages it read.
+func (r *Reader) round() (settled uint64, pages int) {
+	settled = r.latest
+	for _, s := range r.sources {
+		pages += r.fill(s)
+	}
+	all := true
+	for _, s := range r.sources {
+		settled = min(settled, s.horizon())
+		all = all && (s.dead || s.drained)
+	}
+	if pages == 0 && all {
+		settled = math.MaxUint64
+	}
+	return settled, pages
+}
+
+// fill reads pages of one CPU and returns how many.
+func (r *Reader) fill(s *source) int {
+	s.drained = false
+	pages := 0
+	for !s.dead && s.queuedPages() < r.limit {
+		b := r.page()
+		n, err := unix.Read(s.fd, b)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			r.free = append(r.free, b)
+			continue
+		case errors.Is(err, unix.EAGAIN), err == nil && n == 0:
+			r.free = append(r.free, b)
+			s.drained = true
+			return pages
+		case err != nil:
+			r.free = append(r.free, b)
+			s.dead = true
+			r.pending = append(r.pending, fmt.Errorf("read the buffer of CPU %d: %w", s.cpu, err))
+			return pages
+		}
+		pages++
+		r.add(s, b, n)
+	}
+	return pages
+}
+
+// page returns room for one page.
+func (r *Reader) page() []byte {
+	if n := len(r.free); n > 0 {
+		b := r.free[n-1]
+		r.free = r.free[:n-1]
+		return b
+	}
+	return make([]byte, r.layout.size)
+}
+
+// add queues a page that was read.
+func (r *Reader) add(s *source, b []byte, n int) {
+	page, err := r.layout.Page(b[:n])
+	if err != nil {
+		s.loss.Bad++
+		r.pending = append(r.pending, fmt.Errorf("CPU %d: %w", s.cpu, err))
+		r.free = append(r.free, b)
+		return
+	}
+	if !s.begun {
+		// What was overwritten before Open is nobody's loss.
+		s.begun = true
+		page.Lost -= min(page.Lost, s.base.overrun)
+		page.LostSome = page.LostSome && s.base.overrun == 0
+	}
+	s.loss.Overrun += page.Lost
+	r.latest = max(r.latest, page.Start())
+	if s.first > 0 && len(s.queue) == cap(s.queue) {
+		s.queue = s.queue[:copy(s.queue, s.queue[s.first:])]
+		s.first = 0
+	}
+	s.queue = append(s.queue, queued{page: page, bytes: b, start: page.Start()})
+	if !s.has {
+		if r.advance(s); s.has {
+			r.merger.push(s)
+		}
+	}
+}
+
+// advance goes to s's next record of a stream.
+func (r *Reader) advance(s *source) {
+	s.has = false
+	for s.first < len(s.queue) {
+		q := &s.queue[s.first]
+		if q.page.Lost > 0 || q.page.LostSome {
+			s.lost += q.page.Lost
+			s.lostSome = s.lostSome || q.page.LostSome
+			q.page.Lost, q.page.LostSome = 0, false
+		}
+		for {
+			record, t, ok := q.page.Next()
+			if !ok {
+				break
+			}
+			s.loss.Read++
+			if id := r.common.id(record); id >= 0 && id < len(r.byID) && r.byID[id] != nil {
+				s.record, s.time, s.has = record, t, true
+				return
+			}
+		}
+		if err := q.page.Err(); err != nil {
+			s.loss.Bad++
+			r.pending = append(r.pending, fmt.Errorf("CPU %d: %w", s.cpu, err))
+		}
+		r.free = append(r.free, q.bytes)
+		*q = queued{}
+		s.first++
+	}
+	s.queue, s.first = s.queue[:0], 0
+}
+
+// handOut yields the records up to a time, and errors that have come. It
+// reports whether more are wanted.
+func (r *Reader) handOut(settled uint64, yield func(*Record, error) bool) bool {
+	for {
+		for len(r.pending) > 0 {
+			err := r.pending[0]
+			r.pending = r.pending[1:]
+			if !yield(nil, err) {
+				return false
+			}
+		}
+		if len(r.merger.heap) == 0 || r.merger.heap[0].time > settled {
+			return true
+		}
+		s := r.merger.heap[0]
+		if !r.yield(s, yield) {
+			return false
+		}
+	}
+}
+
+// yield hands out a source's next record, once for each of its event's
+// streams, and goes on to the one behind it.
+func (r *Reader) yield(s *source, yield func(*Record, error) bool) bool {
+	more := true
+	if s.time < r.last {
+		r.late++
+	}
+	r.last = max(r.last, s.time)
+	r.rec.Time, r.rec.CPU = s.time, s.cpu
+	r.rec.Lost, r.rec.LostSome = s.lost, s.lostSome
+	s.lost, s.lostSome = 0, false
+	for i, stream := range r.byID[r.common.id(s.record)] {
+		stream.Decode(s.record, &r.rec)
+		if r.opts.Comms != nil && i == 0 {
+			r.rec.Comm = r.opts.Comms.Comm(r.rec.TID)
+		}
+		if more = yield(&r.rec, nil); !more {
+			break
+		}
+		r.rec.Lost, r.rec.LostSome = 0, false
+	}
+	// Only now: the page may be used again from here on.
+	r.advance(s)
+	r.merger.fix()
+	return more
+}
+
+// finish yields what is in the buffers. Were records made faster than read, it
+// would not end: so a CPU is read for a second at most once ctx has ended.
+func (r *Reader) finish(yield func(*Record, error) bool) {
+	deadline := time.Now().Add(time.Second)
+	for {
+		settled, pages := r.round()
+		over := pages == 0 || time.Now().After(deadline)
+		if over {
+			settled = math.MaxUint64
+		}
+		if !r.handOut(settled, yield) || over {
+			return
+		}
+	}
+}
+
+// dead reports whether there is nothing left to read from.
+func (r *Reader) dead() bool {
+	for _, s := range r.sources {
+		if !s.dead {
+			return false
+		}
+	}
+	return true
+}
+
+// wait waits until Records is interrupted, or a buffer has much to read (if
+// data is true), or d has passed.
+func (r *Reader) wait(d time.Duration, data bool) {
+	polls := r.polls
+	if !data {
+		polls = polls[len(polls)-1:]
+	}
+	// An error (EINTR) only makes the wait shorter.
+	_, _ = unix.Poll(polls, int(d.Milliseconds()))
+}
+
+// interrupt ends a wait; later ones return at once.
+func (r *Reader) interrupt() {
+	one := [8]byte{1}
+	// It can only fail if the count is full already, which wakes as well.
+	_, _ = unix.Write(r.wake, one[:])
+}

@@ -1,0 +1,184 @@
+package events
+
+import (
+	"slices"
+
+	"github.com/eptrace/ep/lang/types"
+)
+
+// Symbolizer tells which function a kernel address is in. It is called from
+// the goroutine that renders, and should answer from memory.
+type Symbolizer interface {
+	// Symbol returns the function that holds addr, and how many bytes behind
+	// its start addr is.
+	Symbol(addr uint64) (name string, offset uint64, ok bool)
+}
+
+// Syscalls tells the names of system calls; *target.Target does.
+type Syscalls interface {
+	SyscallName(nr int) (name string, ok bool)
+}
+
+// Names is what values are named by that no format tells. Either may be nil;
+// then addresses and numbers are shown.
+type Names struct {
+	Symbols  Symbolizer
+	Syscalls Syscalls
+}
+
+// show is how values of one type are shown, worked out once.
+type show struct {
+	as     as
+	signed bool
+	size   int        // of a number, bytes
+	unit   types.Unit // of asDuration and asUnit
+	names  *valueNames
+	elem   *show // of asArray
+	swap   bool  // an element, or a number of another type, is big-endian
+}
+
+// as is a way to show a value.
+type as uint8
+
+const (
+	asDec as = iota
+	asHex
+	asChar
+	asBool
+	asIP
+	asDev
+	asErrno
+	asSysnr
+	asKsym
+	asEnum
+	asFlags
+	asDuration // in the unit that suits: 1.23ms
+	asUnit     // a whole number of one unit: 1234us
+	asText
+	asArray
+	asStack
+	asBytes
+)
+
+// newShow returns how values of type t are shown.
+func newShow(t types.Type) show {
+	switch t := t.(type) {
+	case types.Int:
+		x := show{signed: t.Signed, size: t.Size}
+		switch t.Form {
+		case types.Hex:
+			x.as = asHex
+		case types.Char:
+			x.as = asChar
+		case types.BE:
+			x.swap = true
+		case types.IP:
+			x.as, x.swap = asIP, true
+		case types.Dev:
+			x.as = asDev
+		case types.Errno:
+			x.as = asErrno
+		case types.Sysnr:
+			x.as = asSysnr
+		case types.Ksym:
+			x.as = asKsym
+		}
+		if t.Names != nil && len(t.Names.List) > 0 {
+			x.as = asEnum
+			if t.Names.Flags {
+				x.as = asFlags
+			}
+			x.names = newValueNames(t.Names)
+		}
+		return x
+	case types.Bool:
+		return show{as: asBool, size: 1}
+	case types.Duration:
+		return show{as: asDuration, unit: t.Unit, signed: t.Signed, size: t.Size}
+	case types.String:
+		return show{as: asText}
+	case types.Pointer:
+		return show{as: asHex, size: 8}
+	case types.Stack:
+		return show{as: asStack}
+	case types.Array:
+		elem := newShow(t.Elem)
+		switch {
+		case elem.size == 1, elem.size == 2, elem.size == 4, elem.size == 8:
+			return show{as: asArray, elem: &elem}
+		}
+	}
+	return show{as: asBytes}
+}
+
+// number reads an element of an array.
+func (x *show) number(b []byte) uint64 { return number(b, x.signed, x.swap) }
+
+// valueNames finds the names of a type's values.
+type valueNames struct {
+	list   []types.Name // of flags, in the order in which the kernel tries them
+	zero   string       // of flags: what stands for none
+	values []types.Name // of an enum, by value
+}
+
+func newValueNames(n *types.Names) *valueNames {
+	out := &valueNames{}
+	if n.Flags {
+		for _, e := range n.List {
+			if e.Value == 0 {
+				out.zero = e.Name
+			} else {
+				out.list = append(out.list, e)
+			}
+		}
+		return out
+	}
+	out.values = slices.Clone(n.List)
+	slices.SortStableFunc(out.values, func(a, b types.Name) int {
+		switch {
+		case a.Value < b.Value:
+			return -1
+		case a.Value > b.Value:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// find returns the name of an enum's value, "" if it has none.
+func (n *valueNames) find(v uint64) string {
+	lo, hi := 0, len(n.values)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if n.values[mid].Value < v {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(n.values) && n.values[lo].Value == v {
+		return n.values[lo].Name
+	}
+	return ""
+}
+
+// of returns how a value of x's type is shown as type t, which a form asks
+// for. What cannot be (text as a number, a number as text) stays as it is. A
+// duration of t is shown in whole units of t; scale is the unit it has before.
+func (x show) of(t types.Type) (y show, scale types.Unit) {
+	y = newShow(t)
+	scale = x.unit
+	number := x.as < asText
+	if !number || y.as >= asText {
+		return x, x.unit
+	}
+	if y.as == asDuration {
+		y.as = asUnit
+	}
+	if x.as != asDuration {
+		scale = y.unit // a plain number becomes one of that unit
+	}
+	y.swap = y.swap && !x.swap
+	return y, scale
+}
