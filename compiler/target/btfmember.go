@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/eptrace/ep/lang/types"
 )
@@ -32,12 +33,12 @@ func (t *Target) Member(s types.Struct, name string) (Member, error) {
 	var found Member
 	ok := false
 	if d, id, known := b.structNumber(s); known && name != "" {
-		b.members(d, id, 0, btfNesting, func(m rawMember) bool {
+		for m := range d.members(id) {
 			if string(m.name) == name {
 				found, ok = b.member(d, m), true
+				break
 			}
-			return !ok
-		})
+		}
 	}
 	if !ok {
 		return Member{}, fmt.Errorf("member '%s' of struct '%s': %w", name, s.Name, ErrNotFound)
@@ -59,10 +60,9 @@ func (t *Target) Members(s types.Struct) ([]string, error) {
 		return nil, fmt.Errorf("struct '%s': %w", s.Name, ErrNotFound)
 	}
 	var names []string
-	b.members(d, id, 0, btfNesting, func(m rawMember) bool {
+	for m := range d.members(id) {
 		names = append(names, string(m.name))
-		return true
-	})
+	}
 	return names, nil
 }
 
@@ -84,8 +84,13 @@ func (b *btfs) structNumber(s types.Struct) (d *btfData, id uint32, ok bool) {
 	return d, id, k == btfStruct || k == btfUnion
 }
 
-// btfNesting is how many structs without names may lie one in the other.
-const btfNesting = 16
+// Malformed BTF may have structs that hold themselves: btfNesting is how many
+// structs without names may lie one in the other, and btfMembers how many
+// members a struct may have with all of theirs. Real ones need 6 and 1,000.
+const (
+	btfNesting = 16
+	btfMembers = 1 << 17
+)
 
 // rawMember is a member with its place in bits from the beginning of the
 // struct that was asked for.
@@ -95,22 +100,33 @@ type rawMember struct {
 	bit, width int // width is 0 if it is no bitfield
 }
 
-// members yields the members of a struct in their order until yield returns
-// false; it returns false then.
-func (b *btfs) members(d *btfData, id uint32, bit, depth int, yield func(rawMember) bool) bool {
+// members yields the members of a struct in their order, with those of structs
+// and unions without a name in their place.
+func (d *btfData) members(id uint32) iter.Seq[rawMember] {
+	return func(yield func(rawMember) bool) {
+		left := btfMembers
+		d.eachMember(id, 0, btfNesting, &left, yield)
+	}
+}
+
+// eachMember calls yield for the members of a struct that begins at a bit of
+// the one that was asked for; it returns false if that is to be the last.
+func (d *btfData) eachMember(id uint32, bit, depth int, left *int, yield func(rawMember) bool) bool {
 	t := d.typ(id)
 	for i := range t.vlen {
+		if *left--; *left < 0 {
+			return false
+		}
 		m := d.rawMember(t, i)
 		m.bit += bit
-		if len(m.name) == 0 {
-			if in, ok := d.anonymous(m.typ); ok && depth > 0 {
-				if !b.members(d, in, m.bit, depth-1, yield) {
-					return false
-				}
+		if len(m.name) > 0 {
+			if !yield(m) {
+				return false
 			}
-			continue // or it is padding
+			continue
 		}
-		if !yield(m) {
+		// One without a name that is no struct is padding.
+		if in, ok := d.anonymous(m.typ); ok && depth > 0 && !d.eachMember(in, m.bit, depth-1, left, yield) {
 			return false
 		}
 	}
