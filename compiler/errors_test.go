@@ -143,12 +143,16 @@ func saysItAll(d diag.Diagnostic) bool {
 	return strings.Contains(d.Message, "want ")
 }
 
-// openTarget opens an embedded target, or "symbols": the default one with a
-// few symbols, which embedded targets do not have.
+// openTarget opens an embedded target, or one of those made of the default one:
+// "symbols" has a few symbols, which embedded targets do not have, and "no-btf"
+// has no type information.
 func openTarget(t testing.TB, name string) *target.Target {
 	t.Helper()
-	if name == "symbols" {
+	switch name {
+	case "symbols":
 		return withSymbols(t)
+	case "no-btf":
+		return withoutBTF(t)
 	}
 	tg, err := target.Embedded(name)
 	if err != nil {

@@ -12,11 +12,12 @@ import (
 )
 
 // overlay shows the files of over, then those of under, and counts what is
-// opened. A path in denied may not be opened.
+// opened. The path denied may not be opened, and absent is not there.
 type overlay struct {
 	over   fstest.MapFS
 	under  fs.FS
 	denied string
+	absent string
 
 	mu     sync.Mutex
 	opened map[string]int
@@ -25,6 +26,9 @@ type overlay struct {
 func (o *overlay) Open(name string) (fs.File, error) {
 	if name == o.denied && name != "" {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	if name == o.absent && name != "" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	o.mu.Lock()
 	if o.opened == nil {
@@ -72,6 +76,11 @@ func overlaid(t testing.TB, name string, o *overlay) *target.Target {
 		t.Fatal(err)
 	}
 	return tg
+}
+
+// withoutBTF is the default target without type information.
+func withoutBTF(t testing.TB) *target.Target {
+	return overlaid(t, "no-btf", &overlay{absent: target.PathBTF})
 }
 
 // withSymbols is the default target with a few symbols.

@@ -25,7 +25,7 @@ func (l *lowerer) chain(rec *recipe) bool {
 			}
 			key := x.String()
 			if values[key] == nil {
-				name := labels.unique(label(x))
+				name := labels.unique(argLabel(x))
 				inner.fields = append(inner.fields, &ir.Field{Name: name, Span: x.Span(), Type: x.Type(), Value: x})
 				values[key] = &ir.FieldRef{At: ir.At{T: x.Type(), Sp: x.Span()}, Name: name}
 			}
@@ -74,7 +74,7 @@ func (l *lowerer) carrier(rec *recipe) *record {
 	if !l.chain(rec) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: labels{}}
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{}}
 	for _, f := range rec.fields {
 		if _, array := f.Value.Type().(types.Array); array {
 			l.cannotCarry(f.Value.Span())

@@ -103,7 +103,7 @@ func sum(x, y command.HistExpr, sp source.Span) command.HistExpr {
 // reads.
 func (j *joiner) store(o *operand) *operand {
 	at := max(o.at, 1)
-	name := j.variable(j.vars.unique(o.name + "_r" + itoa(at)))
+	name := j.l.names.variable(j.rec.ev.Name, o.name+"_r"+itoa(at))
 	expr, wide := o.expr, o.wide
 	if !wide && o.ops < command.MaxOperators {
 		expr, wide = sum(command.HistNum{Span: source.NoSpan}, expr, source.NoSpan), true
@@ -218,7 +218,7 @@ func (j *joiner) binary(x *ir.Binary) (*operand, bool) {
 		return nil, false
 	}
 	if x.Op != "/" {
-		if x.Op == "*" && !j.l.need(target.HistArithmetic, x.Sp, "a multiplication") {
+		if x.Op == "*" && !j.l.need(target.HistArithmetic, x.Sp, "multiply") {
 			return nil, false
 		}
 		return j.combine(a, x.Op[0], b, x.Sp), true
@@ -232,7 +232,7 @@ func (j *joiner) binary(x *ir.Binary) (*operand, bool) {
 	if n, ok := b.expr.(command.HistNum); ok {
 		return j.divideBy(a, n.N, x.Sp)
 	}
-	if !j.l.need(target.HistArithmetic, x.Sp, "a division") {
+	if !j.l.need(target.HistArithmetic, x.Sp, "divide") {
 		return nil, false
 	}
 	return j.combine(a, '/', b, x.Sp), true
@@ -276,7 +276,7 @@ func (j *joiner) inUnit(x ir.Expr, of *ir.Binary) (*operand, bool) {
 
 // times is o multiplied by a constant.
 func (j *joiner) times(o *operand, n uint64, sp source.Span) (*operand, bool) {
-	if !j.l.need(target.HistArithmetic, sp, "a multiplication") {
+	if !j.l.need(target.HistArithmetic, sp, "multiply") {
 		return nil, false
 	}
 	return j.combine(o, '*', &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}, sp), true
@@ -286,7 +286,7 @@ func (j *joiner) times(o *operand, n uint64, sp source.Span) (*operand, bool) {
 // two, which is exact; any other divisor is put into a variable, by which it
 // truly divides.
 func (j *joiner) divideBy(o *operand, n uint64, sp source.Span) (*operand, bool) {
-	if !j.l.need(target.HistArithmetic, sp, "a division") {
+	if !j.l.need(target.HistArithmetic, sp, "divide") {
 		return nil, false
 	}
 	d := &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "by" + uitoa(n)}

@@ -189,5 +189,5 @@ func (l *lowerer) signedDivision(sp source.Span) {
 }
 
 func (l *lowerer) narrowing(sp source.Span) {
-	l.err(diag.CannotCompute, sp, "a narrower type within arithmetic", todo("narrow the result instead: 'name: u32 = …'"))
+	l.err(diag.CannotCompute, sp, "the kernel cannot narrow a number within arithmetic", todo("narrow the result instead: 'name: u32 = …'"))
 }

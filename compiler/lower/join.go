@@ -36,9 +36,12 @@ import (
 // join makes a recipe by histograms and a synthetic event.
 func (l *lowerer) join(rec *recipe) *record {
 	sp := rec.ev.Span
-	what := "an event of several stages"
+	what := "join events"
+	if len(rec.ev.Stages) == 1 && len(rec.steps) > 1 {
+		what = "follow a call from its entry to its exit"
+	}
 	if len(rec.ev.Stages) == 1 && len(rec.steps) == 1 {
-		what = "arithmetic, or the time or thread as a field"
+		what = "compute, or record the time or thread"
 		// One happening is never used up: a condition that must be computed
 		// may as well be about the outcome.
 		rec.steps[0].where, rec.having = splitTestable(rec.steps[0].where, rec.having)
@@ -49,7 +52,7 @@ func (l *lowerer) join(rec *recipe) *record {
 	if !l.prepare(rec) || !l.chain(rec) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: labels{}}
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{}}
 	for _, f := range rec.fields {
 		j.fields[f.Name] = true
 	}
@@ -122,7 +125,7 @@ type joiner struct {
 	byKey   map[string]*carried // by the value that it is
 	labels  labels              // names of the synthetic event's fields
 	fields  labels              // names of the script's fields, which come first
-	vars    labels              // names of variables, without the event's
+	vars    map[string]string   // names of variables, by what they hold
 	hists   []*command.Hist     // of the last step, in the order in which they run
 	usedUp  bool                // an expression of the last step reads a variable of the first
 }
@@ -203,10 +206,10 @@ func (j *joiner) synthType(v *carried) (string, bool) {
 		if t.Cap > 0 {
 			return "char[" + itoa(t.Cap) + "]", true
 		}
-		j.l.missing(target.SyntheticStrings, v.x.Span(), "a text of any length carried by a join")
+		j.l.missing(target.SyntheticStrings, v.x.Span(), "carry a text of any length through a join")
 		return "", false
 	case types.Stack:
-		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "a stack carried by a join")
+		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "carry a stack through a join")
 	}
 	if v.signed {
 		return "s" + itoa(v.size*8), true
@@ -222,7 +225,7 @@ func (l *lowerer) bareName(ev *ir.Event) bool {
 			return false
 		}
 	}
-	if systems := l.t.EventNamed(ev.Name); len(systems) > 0 {
+	if systems := l.names.inTarget(ev.Name); len(systems) > 0 {
 		l.nameOfTarget(ev.Span, ev.Name, systems[0])
 		return false
 	}
@@ -240,7 +243,7 @@ func (j *joiner) emit(syn *record) bool {
 	}
 	emitter := j.hists[len(j.hists)-1]
 	for i, v := range j.carried {
-		name, sp := j.variable(v.name), v.x.Span()
+		name, sp := j.carriedVariable(v), v.x.Span()
 		params[i] = command.HistRef{Name: name, Span: sp}
 		switch v.stage {
 		case -1:
@@ -282,12 +285,17 @@ func (j *joiner) put(i int, h *command.Hist) bool {
 		return false
 	}
 	if n := references(h); n > limits.HistReferences {
-		j.l.tooManyVariables(sp, n)
+		j.l.tooManyReferences(j.rec.ev.Span, n)
 		return false
 	}
-	if n := keyBytes(j.rec.keysOf(i)); n > limits.HistKeyBytes {
+	if n := j.rec.keyBytes(i); n > limits.HistKeyBytes {
 		j.l.keysTooLong(sp, n)
 		return false
+	}
+	for _, v := range h.Vars {
+		if hasNumber(v.Expr) && !j.l.need(target.HistArithmetic, j.rec.ev.Span, "compute with numbers") {
+			return false
+		}
 	}
 	for _, v := range h.Vars {
 		if usesTime(v.Expr) && !j.l.timed.Valid() {
@@ -331,7 +339,7 @@ func (j *joiner) keeper() *command.Hist {
 	}
 	for _, v := range j.carried {
 		if v.stage == 0 {
-			keep(j.variable(v.name), v.x)
+			keep(j.carriedVariable(v), v.x)
 		}
 		if v.stage == -1 {
 			ir.Visit(v.x, func(x ir.Expr) bool {
@@ -350,34 +358,44 @@ func (j *joiner) keeper() *command.Hist {
 func (j *joiner) leafVariable(x ir.Expr) string {
 	x = uncast(x)
 	if c, ok := j.byKey[x.String()]; ok {
-		return j.variable(c.name)
+		return j.carriedVariable(c)
 	}
-	if c, ok := x.(*ir.Context); ok && c.Kind == ir.Time && !j.labels["time"] {
-		return j.variable("time")
+	if c, ok := x.(*ir.Context); ok && c.Kind == ir.Time {
+		return j.variable(x.String(), "time")
 	}
-	return j.variable(label(x) + "_kept")
+	return j.variable(x.String(), label(x)+"_kept")
 }
+
+// carriedVariable names the variable that a carried value has in the histogram
+// that keeps or makes it.
+func (j *joiner) carriedVariable(v *carried) string { return j.variable("carried "+v.name, v.name) }
 
 // useUp makes the first histogram of the last step read a variable of the first
 // step in an expression, so that the kernel unsets it: a number that is carried,
-// else one kept for that.
+// else one kept for that. Kernels before v5.16 have no numbers in expressions:
+// there a time is taken from another.
 func (j *joiner) useUp(keeper *command.Hist, params []command.HistExpr) {
-	first := j.hists[0]
+	first, numbers := j.hists[0], j.l.t.Has(target.HistArithmetic)
 	read := func(name string, sp source.Span) command.HistExpr {
 		return &command.HistBinary{X: command.HistRef{Name: name, Span: sp}, Op: '+', Y: command.HistNum{Span: source.NoSpan}, Span: sp}
 	}
 	for i, v := range j.carried {
-		if v.stage != 0 || v.size == 0 || len(j.hists) > 1 {
+		if v.stage != 0 || v.size == 0 || len(j.hists) > 1 || !numbers {
 			continue
 		}
-		name := j.variable(v.name) + "_used"
-		first.Vars = append(first.Vars, command.HistVar{Name: name, Span: v.x.Span(), Expr: read(j.variable(v.name), v.x.Span())})
+		name := j.variable("used "+v.name, v.name+"_used")
+		first.Vars = append(first.Vars, command.HistVar{Name: name, Span: v.x.Span(), Expr: read(j.carriedVariable(v), v.x.Span())})
 		params[i] = command.HistRef{Name: name, Span: v.x.Span()}
 		return
 	}
-	kept := j.variable(j.labels.unique("seen"))
-	keeper.Vars = append(keeper.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: "common_pid", Span: source.NoSpan}, Span: source.NoSpan})
-	first.Vars = append(first.Vars, command.HistVar{Name: kept + "_used", Expr: read(kept, source.NoSpan), Span: source.NoSpan})
+	kept, used := j.variable("seen", "seen"), j.variable("used seen", "seen_used")
+	field, expr := "common_pid", read(kept, source.NoSpan)
+	if !numbers {
+		now := command.HistField{Name: "common_timestamp", Span: source.NoSpan}
+		field, expr = now.Name, &command.HistBinary{X: now, Op: '-', Y: command.HistRef{Name: kept, Span: source.NoSpan}, Span: source.NoSpan}
+	}
+	keeper.Vars = append(keeper.Vars, command.HistVar{Name: kept, Expr: command.HistField{Name: field, Span: source.NoSpan}, Span: source.NoSpan})
+	first.Vars = append(first.Vars, command.HistVar{Name: used, Expr: expr, Span: source.NoSpan})
 }
 
 // fieldOf is how a histogram names a value of its own event.
@@ -391,8 +409,16 @@ func (j *joiner) fieldOf(x ir.Expr) command.HistField {
 	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
 }
 
-// variable names a histogram's variable.
-func (j *joiner) variable(name string) string { return j.rec.ev.Name + "_" + name }
+// variable names the variable that holds what, after name. The kernel looks for a
+// variable in all histograms of an event, so names differ over the script.
+func (j *joiner) variable(what, name string) string {
+	v, ok := j.vars[what]
+	if !ok {
+		v = j.l.names.variable(j.rec.ev.Name, name)
+		j.vars[what] = v
+	}
+	return v
+}
 
 // references counts the variables of others that h refers to, as the kernel
 // does: each once.
@@ -421,23 +447,27 @@ func references(h *command.Hist) int {
 	return len(seen)
 }
 
-// keyBytes is the room that keys take: each is rounded up to 8 bytes, and a text
-// of any length takes 256 (trace_events_hist.c, HIST_KEY_SIZE_MAX).
-func keyBytes(keys []ir.Expr) int {
+// keyBytes is the room that step i's keys take: each is rounded up to 8 bytes
+// (trace_events_hist.c, HIST_KEY_SIZE_MAX).
+func (r *recipe) keyBytes(i int) int {
 	n := 0
-	for _, k := range keys {
-		switch t := k.Type().(type) {
-		case types.String:
-			if t.Cap == 0 {
-				n += command.MaxSynthString
-			} else {
-				n += (t.Cap + 7) &^ 7
-			}
-		default:
-			n += 8
-		}
+	for _, k := range r.keysOf(i) {
+		n += (max(r.textRoom(i, k), 8) + 7) &^ 7
 	}
 	return n
+}
+
+// hasNumber reports whether x has a number in it.
+func hasNumber(x command.HistExpr) bool {
+	switch x := x.(type) {
+	case command.HistNum:
+		return true
+	case *command.HistBinary:
+		return hasNumber(x.X) || hasNumber(x.Y)
+	case *command.HistNeg:
+		return hasNumber(x.X)
+	}
+	return false
 }
 
 // usesTime reports whether x has an event's time in it.

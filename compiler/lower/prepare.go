@@ -34,6 +34,9 @@ func (l *lowerer) prepare(rec *recipe) bool {
 			return false
 		}
 	}
+	if !l.equalRooms(rec) {
+		return false
+	}
 	rec.rewrite(func(x ir.Expr) ir.Expr {
 		return ir.Rewrite(x, func(x ir.Expr) ir.Expr {
 			if e, ok := x.(*ir.Early); ok {
@@ -43,6 +46,64 @@ func (l *lowerer) prepare(rec *recipe) bool {
 		})
 	})
 	return true
+}
+
+// equalRooms gives the texts by which steps are joined the same room: the kernel
+// compares all of it. A copy that a probe makes has the room of any text.
+func (l *lowerer) equalRooms(rec *recipe) bool {
+	for changed := true; changed; {
+		changed = false
+		for i := 1; i < len(rec.steps); i++ {
+			for _, k := range rec.steps[i].keys {
+				from := stageOf(k.Left)
+				a, b := rec.textRoom(from, k.Left), rec.textRoom(i, k.Right)
+				for _, side := range []struct{ step, room int }{{from, a}, {i, b}} {
+					if a == b || side.room == command.MaxSynthString {
+						continue
+					}
+					if l.hide(rec, side.step) == nil {
+						return false
+					}
+					changed = true
+					break
+				}
+				if changed {
+					break
+				}
+			}
+		}
+	}
+	return true
+}
+
+// stageOf returns the step that a key's side is of.
+func stageOf(x ir.Expr) int {
+	stage := 0
+	ir.Visit(x, func(x ir.Expr) bool {
+		switch x := x.(type) {
+		case *ir.FieldRef:
+			stage = x.Stage
+		case *ir.Context:
+			stage = x.Stage
+		}
+		return true
+	})
+	return stage
+}
+
+// textRoom is how many bytes a key of text takes in a histogram of step i; 0 if
+// it is no text. A text of any length takes 256, and so does a thread's name
+// (trace_events_hist.c, create_hist_field).
+func (r *recipe) textRoom(i int, key ir.Expr) int {
+	if _, text := key.Type().(types.String); !text {
+		return 0
+	}
+	if ref, ok := uncast(key).(*ir.FieldRef); ok && r.steps[i].on != nil {
+		if t, ok := r.steps[i].on.column(ref.Name).typ.(types.String); ok && t.Cap > 0 {
+			return t.Cap
+		}
+	}
+	return command.MaxSynthString
 }
 
 // order sees to steps that are made of one event. Histograms run in the order of
@@ -280,7 +341,7 @@ func stageIn(x ir.Expr, i int) bool {
 // the step on it, and rewrites the recipe; nil if that failed.
 func (l *lowerer) hide(rec *recipe, i int) *record {
 	s := rec.steps[i]
-	role := s.alias
+	role := word(s.alias)
 	if role == "" {
 		role = "stage" + strconv.Itoa(i+1)
 	}
@@ -299,7 +360,7 @@ func (l *lowerer) hide(rec *recipe, i int) *record {
 		if e, ok := v.(*ir.Early); ok {
 			v = e.X
 		}
-		name := labels.unique(label(x))
+		name := labels.unique(argLabel(x))
 		hidden.fields = append(hidden.fields, &ir.Field{Name: name, Span: x.Span(), Type: x.Type(), Value: v})
 		byKey[x.String()] = &ir.FieldRef{At: ir.At{T: x.Type(), Sp: x.Span()}, Stage: i, Name: name}
 	}
