@@ -32,6 +32,7 @@ const (
 	opBytes          // in place
 	opDynText        // where the u32 at offset says: low half where, high half how much
 	opDynBytes
+	opDynStack // dynamic, and its first word may be their number
 )
 
 // newOp returns what decodes a field that the plan believes to be p and the
@@ -54,7 +55,9 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 			// trace_probe_tmpl.h and trace_probe.c (print_type_string): what
 			// could not be read has length 0; the empty text has its NUL.
 			o.canFault = p.Kernel == "string" || p.Kernel == "ustring" || p.Kernel == "symstr"
-		case types.Array, types.Stack, types.Struct:
+		case types.Stack:
+			o.kind = opDynStack
+		case types.Array, types.Struct:
 			o.kind = opDynBytes
 		default:
 			return op{}, fmt.Errorf("the kernel has '%s' where the plan has %s", k.Decl, p.Type)
@@ -102,7 +105,7 @@ func (o *op) decode(record []byte, v *Value) {
 		v.Data = untilNUL(at)
 	case opBytes:
 		v.Data = at
-	case opDynText, opDynBytes:
+	case opDynText, opDynBytes, opDynStack:
 		word := binary.LittleEndian.Uint32(at)
 		start, length := o.from+int(word&0xffff), int(word>>16)
 		if start+length > len(record) {
@@ -116,7 +119,20 @@ func (o *op) decode(record []byte, v *Value) {
 			}
 			v.Data = untilNUL(v.Data)
 		}
+		if o.kind == opDynStack {
+			v.Data = addresses(v.Data)
+		}
 	}
+}
+
+// addresses returns a stack's addresses. A synthetic event's have their number
+// before them (trace_events_hist.c, hist_trigger_elt_update), which is one more
+// than there are if the kernel cut the deepest off (16 words is all it keeps).
+func addresses(b []byte) []byte {
+	if len(b) >= 8 && binary.LittleEndian.Uint64(b) <= uint64(len(b)/8) {
+		return b[8:]
+	}
+	return b
 }
 
 // number reads 1, 2, 4 or 8 bytes; of others it takes the first 8.

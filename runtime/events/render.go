@@ -127,6 +127,9 @@ func (x *show) appendFlags(dst []byte, v uint64) []byte {
 			return dst
 		}
 	}
+	if len(dst) == start {
+		dst = append(dst, x.names.zero...) // of no bit that has a name
+	}
 	if len(dst) > start {
 		dst = append(dst, '|')
 	}
@@ -173,7 +176,7 @@ func appendDev(dst []byte, v uint64) []byte {
 }
 
 func appendErrno(dst []byte, v int64) []byte {
-	if v < 0 && -v < int64(len(errnoNames)) {
+	if v < 0 && v > -int64(len(errnoNames)) {
 		if name := errnoNames[-v]; name != "" {
 			return append(append(dst, '-'), name...)
 		}

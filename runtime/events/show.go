@@ -174,7 +174,7 @@ func (x show) of(t types.Type) (y show, scale types.Unit) {
 		return x, x.unit
 	}
 	if y.as == asDuration {
-		y.as = asUnit
+		y.as, y.signed = asUnit, x.signed
 	}
 	if x.as != asDuration {
 		scale = y.unit // a plain number becomes one of that unit
