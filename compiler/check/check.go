@@ -47,6 +47,7 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 			c.on(item)
 		}
 	}
+	c.checkPaused()
 	c.checkSet()
 	c.checkShadows()
 	return c.prog, c.list.Sort()
@@ -72,6 +73,7 @@ type decl struct {
 	item  syntax.Item
 	state state
 	event *ir.Event
+	hist  *ir.Hist
 	value *ir.Const
 }
 
@@ -142,7 +144,9 @@ func (c *checker) resolve(d *decl) {
 	case *syntax.Const:
 		d.value = c.constDecl(item)
 	case *syntax.Hist:
-		c.hist(item)
+		if d.hist = c.hist(item); d.hist != nil {
+			c.prog.Hists = append(c.prog.Hists, d.hist)
+		}
 	case *syntax.Import:
 		c.notYet(head(item.Span(), "import"), "imports")
 	}

@@ -38,7 +38,7 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		c.constantCondition("having", e.Having, ev.Having)
 	}
 	if e.Emit != nil {
-		c.emit(e.Emit, of)
+		ev.Emit = c.emit(e.Emit, of)
 	}
 	c.checkAliases(sc)
 	c.readTimes(ev)
@@ -257,9 +257,6 @@ func (c *checker) fieldName(f *ir.Field) {
 
 // trace checks a trace statement.
 func (c *checker) trace(t *syntax.Trace) {
-	if t.Paused {
-		c.notYet(head(t.Span(), "trace"), "'paused'")
-	}
 	s := t.Stage
 	plain := s.Where == nil && len(s.Lets) == 0 && t.Fields == nil
 	if plain {
@@ -268,7 +265,11 @@ func (c *checker) trace(t *syntax.Trace) {
 		}
 		return
 	}
-	c.inlineTrace(t, s)
+	for _, src := range s.Sources {
+		one := *s
+		one.Sources = []*syntax.Source{src}
+		c.inlineTrace(t, &one)
+	}
 }
 
 // traceSource records one event as it is.
@@ -276,10 +277,10 @@ func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Sour
 	switch from := c.source(src).(type) {
 	case nil:
 	case *ir.Derived:
-		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Span: src.Span()}
+		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
 		c.prog.Traces = append(c.prog.Traces, tr)
 	case *ir.KernelEvent:
-		tr := &ir.Trace{Kernel: from.Format, Print: c.template(t.Print, from.Vars()), Span: src.Span()}
+		tr := &ir.Trace{Kernel: from.Format, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
 		c.prog.Traces = append(c.prog.Traces, tr)
 	default:
 		one := *s
@@ -304,7 +305,7 @@ func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	c.readTimes(ev)
 	vars := (&ir.Derived{Event: ev}).Vars()
 	c.prog.Events = append(c.prog.Events, ev)
-	c.prog.Traces = append(c.prog.Traces, &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Span: ev.Span})
+	c.prog.Traces = append(c.prog.Traces, &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Paused: t.Paused, Span: ev.Span})
 }
 
 // inlineName names an event that the script does not: after its source, with a

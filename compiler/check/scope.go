@@ -18,6 +18,7 @@ type scope struct {
 	clause string                 // of a home scope: "where" or "let"
 	later  map[string]source.Span // stages of the statement by name, also those to come
 	used   map[string]source.Span // fields that the statement names, with one place each
+	below  bool                   // with own: the single stage's fields are known too
 }
 
 // opposite is the other side of an operator: names of its values mean those.
@@ -71,8 +72,12 @@ func isSpan(s ir.Source) bool {
 	return false
 }
 
-// with returns sc with opp opposite.
+// with returns sc with opp opposite; sc itself if opp is nil, so that `S | D`
+// means what it does beside the value that the two stand opposite together.
 func (sc *scope) with(opp *opposite) *scope {
+	if opp == nil {
+		return sc
+	}
 	in := *sc
 	in.opp = opp
 	return &in
@@ -113,6 +118,13 @@ func (sc *scope) name(id *syntax.Ident) ir.Expr {
 		if f := sc.own.Field(name); f != nil {
 			sc.use(name, sp)
 			return &ir.Own{At: ir.At{T: f.Type, Sp: sp}, Field: f}
+		}
+		if sc.below {
+			if v := sc.outer.bare(); v != nil && v.stage.Source != nil {
+				if x := sc.field(v, name, sp); x != nil {
+					return x
+				}
+			}
 		}
 	} else if v := sc.bare(); v != nil {
 		if v.stage.Source == nil {

@@ -17,6 +17,8 @@ type Program struct {
 	Source  *source.Source
 	Options Options
 	Events  []*Event // in an order in which each comes after those it uses
+	Hists   []*Hist
+	Ons     []*On
 	Traces  []*Trace
 }
 
@@ -37,6 +39,7 @@ type Event struct {
 	Stages []*Stage    // one, or the stages of a join
 	Having Expr        // about the event's own fields; nil: always
 	Fields []*Field
+	Emit   *Emit       // nil: each time
 	Size   int         // entries of the join's table; 0 is the default
 	SizeAt source.Span // where Size is said
 }
@@ -182,6 +185,7 @@ func (*Probe) src()       {}
 type Trace struct {
 	Event  *Event
 	Kernel *target.Format
+	Paused bool // until an On starts it
 	Print  string
 	Span   source.Span // of the source
 }

@@ -98,9 +98,7 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 		c.stage = v.Stage
 		col := j.rec.steps[v.Stage].on.column(v.Name)
 		if !col.kept() {
-			if _, stack := col.typ.(types.Stack); !stack {
-				return nil, false
-			}
+			return nil, false
 		}
 		if col.size != 0 {
 			c.size, c.signed = col.size, col.signed

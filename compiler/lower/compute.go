@@ -45,9 +45,13 @@ type operand struct {
 func (j *joiner) compute() (results []command.HistExpr, ok bool) {
 	last := len(j.rec.steps) - 1
 	j.hists = []*command.Hist{j.hist(last)}
-	values := make([]*operand, len(j.carried))
+	list := j.carried
+	if j.watch != nil {
+		list = append(list[:len(list):len(list)], j.watch)
+	}
+	values := make([]*operand, len(list))
 	rounds := 1
-	for i, v := range j.carried {
+	for i, v := range list {
 		if v.stage != -1 {
 			continue
 		}
@@ -62,13 +66,13 @@ func (j *joiner) compute() (results []command.HistExpr, ok bool) {
 		values[i] = o
 		rounds = max(rounds, o.at)
 	}
-	results = make([]command.HistExpr, len(j.carried))
+	results = make([]command.HistExpr, len(list)+1)
 	for i, o := range values {
 		if o == nil {
 			continue
 		}
 		o = j.lift(o, rounds)
-		sp := j.carried[i].x.Span()
+		sp := list[i].x.Span()
 		results[i] = o.expr
 		switch {
 		case !o.wide:
@@ -198,8 +202,7 @@ func (j *joiner) cast(x *ir.Cast) (*operand, bool) {
 			return j.times(o, from/to, x.Sp)
 		}
 		if types.Signed(x.X.Type()) {
-			j.l.signedDivision(x.Sp)
-			return nil, false
+			return j.floorBy(o, to/from, x.Sp)
 		}
 		return j.divideBy(o, to/from, x.Sp)
 	}
@@ -223,13 +226,15 @@ func (j *joiner) binary(x *ir.Binary) (*operand, bool) {
 		}
 		return j.combine(a, x.Op[0], b, x.Sp), true
 	}
-	if types.Signed(x.X.Type()) || types.Signed(x.Y.Type()) {
-		if !nonNegative(x.X) || !nonNegative(x.Y) {
-			j.l.signedDivision(x.Sp)
-			return nil, false
-		}
+	n, byConst := b.expr.(command.HistNum)
+	switch {
+	case !nonNegative(x.X) && byConst:
+		return j.floorBy(a, n.N, x.Sp)
+	case !nonNegative(x.X) || !nonNegative(x.Y):
+		j.l.signedDivision(x.Sp)
+		return nil, false
 	}
-	if n, ok := b.expr.(command.HistNum); ok {
+	if byConst {
 		return j.divideBy(a, n.N, x.Sp)
 	}
 	if !j.l.need(target.HistArithmetic, x.Sp, "divide") {
@@ -280,6 +285,23 @@ func (j *joiner) times(o *operand, n uint64, sp source.Span) (*operand, bool) {
 		return nil, false
 	}
 	return j.combine(o, '*', &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}, sp), true
+}
+
+// floorBy is divideBy of a number that may be below zero: it is made positive by
+// a multiple of the divisor first. That is exact from -2^62 to 2^62.
+func (j *joiner) floorBy(o *operand, n uint64, sp source.Span) (*operand, bool) {
+	if n == 1 {
+		return o, true
+	}
+	times := uint64(1) << 62 / n
+	number := func(n uint64) *operand {
+		return &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}
+	}
+	q, ok := j.divideBy(j.combine(o, '+', number(times*n), sp), n, sp)
+	if !ok {
+		return nil, false
+	}
+	return j.combine(q, '-', number(times), sp), true
 }
 
 // divideBy is the floor of o by a constant. The kernel shifts for a power of

@@ -191,3 +191,7 @@ func (l *lowerer) signedDivision(sp source.Span) {
 func (l *lowerer) narrowing(sp source.Span) {
 	l.err(diag.CannotCompute, sp, "the kernel cannot narrow a number within arithmetic", todo("narrow the result instead: 'name: u32 = …'"))
 }
+
+func (l *lowerer) snapshotAndStack(sp source.Span) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s may hang with a snapshot and a stack on an event of the scheduler", l.kernel()), todo("take one of them out"))
+}

@@ -60,6 +60,9 @@ func (l *lowerer) join(rec *recipe) *record {
 	if !ok {
 		return nil
 	}
+	if rec.emit != nil {
+		j.watch = j.watched(rec.emit)
+	}
 	whole := j.whole(late, having)
 	name := rec.ev.Name
 	switch {
@@ -127,6 +130,7 @@ type joiner struct {
 	fields  labels              // names of the script's fields, which come first
 	vars    map[string]string   // names of variables, by what they hold
 	hists   []*command.Hist     // of the last step, in the order in which they run
+	watch   *carried            // what the event is emitted on, if not each time; no field
 	usedUp  bool                // an expression of the last step reads a variable of the first
 }
 
@@ -259,9 +263,21 @@ func (j *joiner) emit(syn *record) bool {
 			j.useUp(keeper, params)
 		}
 	}
-	match := j.rec.steps[0].on.name
-	match.Span = j.rec.steps[0].span
-	emitter.Actions = []command.HistAction{{Handler: "onmatch", Match: match, Do: "trace", Synth: syn.name.Name, Params: params, Span: j.rec.ev.Span}}
+	action := command.HistAction{Handler: "onmatch", Match: j.rec.steps[0].on.name, Do: "trace", Synth: syn.name.Name, Params: params, Span: j.rec.ev.Span}
+	action.Match.Span = j.rec.steps[0].span
+	if j.watch != nil {
+		action.Match = command.EventName{}
+		action.Handler, action.Var = "onchange", j.variable("watched", j.watch.name)
+		if j.rec.emit.Max {
+			action.Handler = "onmax"
+		}
+		v := command.HistVar{Name: action.Var, Span: j.watch.x.Span()}
+		if v.Expr = results[len(j.carried)]; v.Expr == nil {
+			v.Expr = j.fieldOf(j.watch.x)
+		}
+		emitter.Vars = append([]command.HistVar{v}, emitter.Vars...)
+	}
+	emitter.Actions = []command.HistAction{action}
 	if keeper != nil && !j.put(0, keeper) {
 		return false
 	}
@@ -315,7 +331,11 @@ func (j *joiner) hist(i int) *command.Hist {
 		h.Keys = append(h.Keys, j.fieldOf(k))
 	}
 	if len(h.Keys) == 0 {
-		h.Keys = []command.HistExpr{command.HistField{Name: "common_cpu", Span: source.NoSpan}}
+		name := "common_cpu"
+		if j.rec.emit != nil {
+			name = "common_type" // over all records of the event
+		}
+		h.Keys = []command.HistExpr{command.HistField{Name: name, Span: source.NoSpan}}
 	}
 	for _, w := range s.where {
 		c, ok := j.l.cond(w, columnsOf(s.on))
@@ -406,7 +426,24 @@ func (j *joiner) fieldOf(x ir.Expr) command.HistField {
 		}
 		return command.HistField{Name: name, Span: x.Span()}
 	}
-	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
+	f := command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
+	if _, stack := x.Type().(types.Stack); stack {
+		f.Modifier = "stacktrace" // of a synthetic event's field
+	}
+	return f
+}
+
+// watched is the value that the event is emitted on.
+func (j *joiner) watched(e *ir.Emit) *carried {
+	name := "change"
+	if e.Max {
+		name = "max"
+	}
+	c := &carried{x: e.Value, column: column{name: j.labels.unique(name), typ: e.Value.Type(), size: 8}}
+	if computed(e.Value) {
+		c.stage = -1
+	}
+	return c
 }
 
 // variable names the variable that holds what, after name. The kernel looks for a

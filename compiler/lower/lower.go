@@ -28,10 +28,19 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 		made:   map[*ir.Event]*record{},
 		static: map[string]*record{},
 		names:  newNames(prog, t),
-		timed:  source.NoSpan,
+		tables: map[*ir.Hist][]command.EventName{},
+
+		triggers: map[string]bool{},
+		timed:    source.NoSpan,
 	}
 	for _, ev := range prog.Events {
 		l.event(ev)
+	}
+	for _, h := range prog.Hists {
+		l.hist(h)
+	}
+	for _, o := range prog.Ons {
+		l.on(o)
 	}
 	l.traces()
 	l.settle()
@@ -72,7 +81,11 @@ type lowerer struct {
 	made   map[*ir.Event]*record // nil for an event that could not be made
 	static map[string]*record    // events that the target has, by full name
 	names  *names
-	timed  source.Span // where a histogram has a time, if one has
+	tables map[*ir.Hist][]command.EventName // the events that a hist sits on
+
+	triggers map[string]bool // kinds of triggers that events have
+
+	timed source.Span // where a histogram has a time, if one has
 }
 
 // event makes an event once and returns its record, nil if that cannot be.
@@ -103,6 +116,8 @@ func (l *lowerer) build(rec *recipe) *record {
 	switch {
 	case rec.never():
 		return nil
+	case rec.emit != nil:
+		return l.emitOn(rec)
 	case len(rec.steps) > 1 || !fetchable(rec):
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
@@ -130,7 +145,9 @@ func (l *lowerer) traces() {
 		if r.gate != nil {
 			l.write(&command.Filter{Event: name, If: r.gate})
 		}
-		l.write(&command.Enable{Event: name, On: true})
+		if !tr.Paused {
+			l.write(&command.Enable{Event: name, On: true})
+		}
 	}
 }
 

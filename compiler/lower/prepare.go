@@ -224,6 +224,9 @@ func (l *lowerer) stepValues(rec *recipe, i int) (list []ir.Expr, strict map[str
 	for _, f := range rec.fields {
 		visit(f.Value, false)
 	}
+	if rec.emit != nil {
+		visit(rec.emit.Value, true)
+	}
 	for _, h := range rec.having {
 		visit(h, false)
 	}
@@ -288,7 +291,7 @@ func (l *lowerer) suffices(rec *recipe, i int) bool {
 // kept reports whether a histogram can keep the column in a variable.
 func (c *column) kept() bool {
 	switch c.typ.(type) {
-	case types.Array, types.Stack, types.Struct, types.Void, types.Invalid:
+	case types.Array, types.Struct, types.Void, types.Invalid:
 		return false
 	}
 	return c.inPlace == 0

@@ -16,6 +16,7 @@ type recipe struct {
 	ev     *ir.Event
 	steps  []step
 	fields []*ir.Field // values over the steps
+	emit   *ir.Emit    // when the event is emitted; nil: each time
 	having []ir.Expr   // conditions about the outcome: a record that fails them is used up
 
 	disarm []*command.Trigger // to be taken off once the join's histograms are there
@@ -38,12 +39,15 @@ type step struct {
 func (l *lowerer) reduce(ev *ir.Event) *recipe {
 	rec := &recipe{ev: ev, fields: ev.Fields}
 	if ev.Having != nil {
-		rec.having = ir.Conjuncts(ir.Rewrite(ev.Having, func(x ir.Expr) ir.Expr {
-			if own, ok := x.(*ir.Own); ok {
-				return own.Field.Value
-			}
-			return x
-		}))
+		rec.having = ir.Conjuncts(withFields(ev.Having))
+	}
+	if ev.Emit != nil {
+		e := *ev.Emit
+		e.Value, e.Per = withFields(e.Value), nil
+		for _, p := range ev.Emit.Per {
+			e.Per = append(e.Per, withFields(p))
+		}
+		rec.emit = &e
 	}
 	if len(ev.Stages) == 1 && isSpan(ev.Stages[0].Source) {
 		return l.reduceSpan(rec)
@@ -64,6 +68,16 @@ func (l *lowerer) reduce(ev *ir.Event) *recipe {
 		rec.having = nil
 	}
 	return rec
+}
+
+// withFields puts for each field of the new event what it is.
+func withFields(x ir.Expr) ir.Expr {
+	return ir.Rewrite(x, func(x ir.Expr) ir.Expr {
+		if own, ok := x.(*ir.Own); ok {
+			return own.Field.Value
+		}
+		return x
+	})
 }
 
 // reduceStage adds one stage to a recipe.
@@ -146,8 +160,18 @@ func (r *recipe) rewrite(f func(ir.Expr) ir.Expr) {
 		fields[i] = &n
 	}
 	r.fields = fields
-	for i := range r.having {
-		r.having[i] = f(r.having[i])
+	having := make([]ir.Expr, len(r.having))
+	for i, h := range r.having {
+		having[i] = f(h)
+	}
+	r.having = having
+	if r.emit != nil {
+		e := *r.emit
+		e.Value, e.Per = f(e.Value), make([]ir.Expr, len(r.emit.Per))
+		for i, p := range r.emit.Per {
+			e.Per[i] = f(p)
+		}
+		r.emit = &e
 	}
 	for i := range r.steps {
 		s := &r.steps[i]
@@ -194,9 +218,7 @@ func fold(list *[]ir.Expr) (never bool) {
 
 // exprs calls f for every expression that is evaluated for its value.
 func (r *recipe) exprs(f func(ir.Expr)) {
-	for _, x := range r.fields {
-		f(x.Value)
-	}
+	r.values(f)
 	for _, x := range r.having {
 		f(x)
 	}

@@ -20,6 +20,7 @@ type Plan struct {
 	Instance string // the instance that Write.Instanced writes go to; "" is the top level
 	Writes   []Write
 	Streams  []Stream
+	Tables   []Table
 }
 
 // Write is one write(2) of one command to one file.
@@ -65,4 +66,39 @@ type Field struct {
 	Name   string     // as the script and the kernel call it
 	Type   types.Type // what a value means
 	Kernel string     // the kernel's type for it, in the words of the command that makes it
+}
+
+// Table is a histogram to read.
+type Table struct {
+	Name   string // as the script calls it
+	Hists  []Hist // where the kernel keeps it; several share one table
+	Keys   []Column
+	Values []Column // besides the count, which is always there
+	Sort   []Sort
+	Paused bool // until something starts it
+	Span   source.Span
+}
+
+// Hist is a hist trigger of a Table. An event's hist file shows all of its
+// triggers; Command tells which.
+type Hist struct {
+	Group, Event string
+	Command      string
+}
+
+// Column is a key or a value of a Table.
+type Column struct {
+	Name     string
+	Type     types.Type // what a value means
+	Kernel   string     // the kernel's name of the field
+	Modifier string     // how the kernel shows it: "log2", "buckets=10", "sym" …
+	Log2     bool       // a key of powers of two
+	Bucket   uint64     // a key of ranges of this width; 0 is none
+	Mean     bool       // a value that is a sum, to be divided by the count
+}
+
+// Sort is a column to sort by; "count" is the number of events.
+type Sort struct {
+	Name string
+	Desc bool
 }

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// This file words what is wrong with histograms and with what the kernel is to
+// do.
+
+// noteSource says for which of several sources the errors since list[from] are.
+func (c *checker) noteSource(from int, src *syntax.Source) {
+	for i := from; i < len(c.list); i++ {
+		c.list[i].Notes = append(c.list[i].Notes, place(src.Span(), "of this source"))
+	}
+}
+
+func (c *checker) countTaken(sp source.Span) {
+	c.err(diag.DuplicateName, sp, "'count' is the number of events, which every histogram has", todo("leave it out, or choose another name"))
+}
+
+func (c *checker) keyWantsName(sp source.Span) {
+	c.err(diag.BadKey, sp, "this key has no name", todo("write 'name = %s'", c.src.Slice(sp)))
+}
+
+func (c *checker) notAKey(x ir.Expr) {
+	c.err(diag.BadKey, x.Span(), fmt.Sprintf("%s cannot be a key", c.describe(x)), todo("a key is a number, a text or a stack"))
+}
+
+func (c *checker) bucketUnit(sp source.Span, u types.Unit) {
+	c.err(diag.ConstantOutOfRange, sp, fmt.Sprintf("a bucket must be a whole number of %s wide", u), todo("convert the key: 'bucket(x as ns, …)'"))
+}
+
+func (c *checker) bucketZero(sp source.Span) {
+	c.err(diag.ConstantOutOfRange, sp, "a bucket must be 1 or more wide", todo("write 'bucket(x, 100)'"))
+}
+
+func (c *checker) valueForm(sp source.Span) {
+	c.err(diag.BadArgument, sp, "a histogram's value is 'name = sum(E)' or 'name = avg(E)'", todo("'count' is always there"))
+}
+
+func (c *checker) tooManyHistKeys(sp source.Span, n int) {
+	c.err(diag.TooManyKeys, sp, fmt.Sprintf("there are %d keys; the kernel allows %d", n, command.MaxHistKeys), todo("leave one out"))
+}
+
+func (c *checker) tooManyValues(sp source.Span, n int) {
+	c.err(diag.TooManyFields, sp, fmt.Sprintf("the histogram has %d values; the kernel adds up %d", n, command.MaxHistVals), todo("make a second histogram with the others"))
+}
+
+func (c *checker) tooManySorts(sp source.Span, n int) {
+	c.err(diag.TooManyFields, sp, fmt.Sprintf("the histogram is sorted by %d columns; the kernel sorts by %d", n, command.MaxSort), todo("leave one out"))
+}
+
+func (c *checker) unknownSort(sp source.Span, name string, names []string) {
+	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("the histogram has no column '%s' to sort by", name), names, todo("it has %s", some(names, 12)))
+}
+
+func (c *checker) signedMaximum(x ir.Expr) {
+	c.err(diag.CannotCompute, x.Span(), fmt.Sprintf("%s may be below zero, which the kernel takes for very large", c.describe(x)),
+		todo("if it never is, say so: '%s as u64'", c.src.Slice(x.Span())))
+}
+
+func (c *checker) neverStarted(sp source.Span, name string) {
+	c.add(diag.Warning, diag.ConstantCondition, sp, fmt.Sprintf("'%s' is paused and nothing starts it", name), todo("add 'on … do start %s', or take 'paused' out", name))
+}

@@ -1,0 +1,123 @@
+package lower
+
+import (
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// on makes the triggers of an on statement. An event has one trigger of a kind
+// (kernel/trace/trace_events_trigger.c, register_trigger), and what is removed
+// is the kind: so triggers sit on the script's own events, or on events in its
+// own instance, and a second one of a kind gets a hidden event of its own.
+func (l *lowerer) on(o *ir.On) {
+	var plain *observed
+	for _, a := range o.Actions {
+		t, ok := l.trigger(o, a)
+		if !ok {
+			return
+		}
+		if plain == nil {
+			if plain = l.observe("on", o.Whole, o.Stage, nil, false); plain == nil {
+				return
+			}
+		}
+		at := plain
+		foreign := at.on.kind == static && l.plan.Instance == ""
+		if foreign || l.triggers[triggerKey(at.on, t)] {
+			if at = l.observe("on", o.Whole, o.Stage, nil, true); at == nil {
+				return
+			}
+		}
+		l.triggers[triggerKey(at.on, t)] = true
+		if l.hangs(at.on, t, a.Span) {
+			return
+		}
+		t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
+		t.Event.Span = o.Span
+		l.write(t)
+	}
+}
+
+// trigger is what an action is to the kernel.
+func (l *lowerer) trigger(o *ir.On, a ir.Action) (*command.Trigger, bool) {
+	t := &command.Trigger{Count: -1}
+	if o.Times > 0 {
+		t.Count = o.Times
+	}
+	start := a.Verb == ir.Start
+	switch {
+	case a.Verb == ir.Snapshot:
+		t.Kind = command.Snapshot
+		return t, l.need(target.Snapshot, a.Span, "take a snapshot")
+	case a.Verb == ir.Stack:
+		t.Kind = command.Stacktrace
+		return t, true
+	case a.Hist != nil:
+		t.Kind = pick(start, command.EnableHist, command.DisableHist)
+		on := l.tables[a.Hist]
+		if len(on) != 1 {
+			l.notYet(a.Span, "starting a histogram of several sources")
+			return nil, false
+		}
+		t.Target = on[0]
+	case a.Event != nil:
+		t.Kind = pick(start, command.EnableEvent, command.DisableEvent)
+		r := l.made[a.Event]
+		if r == nil {
+			return nil, false
+		}
+		t.Target = r.name
+	case a.Name != "":
+		t.Kind = pick(start, command.EnableEvent, command.DisableEvent)
+		t.Target = command.EventName{Group: a.Group, Name: a.Name}
+	default:
+		t.Kind = pick(start, command.Traceon, command.Traceoff)
+	}
+	t.Target.Span = source.NoSpan
+	return t, true
+}
+
+func pick(first bool, a, b command.TriggerKind) command.TriggerKind {
+	if first {
+		return a
+	}
+	return b
+}
+
+// triggerKey is what must differ between the triggers of one event: the kind,
+// where traceon and traceoff are one, and enabling and disabling are.
+func triggerKey(r *record, t *command.Trigger) string {
+	kind := t.Kind
+	switch kind {
+	case command.Traceoff:
+		kind = command.Traceon
+	case command.DisableEvent:
+		kind = command.EnableEvent
+	case command.DisableHist:
+		kind = command.EnableHist
+	}
+	return r.name.String() + " " + string(kind) + " " + t.Target.Group + "." + t.Target.Name
+}
+
+// hangs reports a snapshot and a stack on one event of the scheduler, which hang
+// some kernels.
+func (l *lowerer) hangs(r *record, t *command.Trigger, sp source.Span) bool {
+	if !l.t.Has(target.QuirkSnapshotStacktrace) || r.name.Group != "sched" {
+		return false
+	}
+	other := command.Stacktrace
+	switch t.Kind {
+	case command.Stacktrace:
+		other = command.Snapshot
+	case command.Snapshot:
+	default:
+		return false
+	}
+	if l.triggers[triggerKey(r, &command.Trigger{Kind: other})] {
+		l.snapshotAndStack(sp)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,255 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
+)
+
+// hist makes a histogram: a hist trigger on its source's event, if that has the
+// keys and values as the script means them, else on a hidden event that has
+// them. Several sources share one table by its name; the kernel wants the same
+// names of keys for that, so each gets a hidden event.
+func (l *lowerer) hist(h *ir.Hist) {
+	if !l.need(target.Hist, h.Span, "make a histogram") {
+		return
+	}
+	t := plan.Table{Name: h.Name, Span: h.Span, Paused: h.Paused}
+	shared := len(h.Stages) > 1
+	for i, st := range h.Stages {
+		o := l.observe(h.Name, h.Whole, st, wantedOf(h, i), shared)
+		if o == nil {
+			return
+		}
+		c := &command.Hist{Event: o.on.name, Size: h.Size, If: o.cond}
+		c.Event.Span = st.Span
+		if h.Paused {
+			c.State = "pause"
+		}
+		if shared {
+			c.Name = h.Name
+		}
+		if !l.histColumns(c, h, o, &t, i == 0) {
+			return
+		}
+		l.write(c, target.Hist)
+		t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
+		l.tables[h] = append(l.tables[h], o.on.name)
+	}
+	l.plan.Tables = append(l.plan.Tables, t)
+}
+
+// histColumns fills in keys, values and sorting, and describes them for a reader.
+func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.Table, first bool) bool {
+	fields := map[string]string{"count": "hitcount"}
+	add := func(list *[]command.HistExpr, name string, f command.HistField) {
+		*list = append(*list, f)
+		fields[name] = f.Name
+	}
+	n := 0
+	bytes := 0
+	for _, k := range h.Keys {
+		f := o.fields[n]
+		n++
+		f.Modifier = keyModifier(k, f)
+		if f.Name == "common_stacktrace" && !l.t.Has(target.CommonStacktrace) {
+			f.Name = "stacktrace"
+		}
+		f.Span = k.Span
+		add(&c.Keys, k.Name, f)
+		bytes += keyRoom(k.Type)
+		if first {
+			t.Keys = append(t.Keys, plan.Column{Name: k.Name, Type: k.Type, Kernel: f.Name, Modifier: f.Modifier, Log2: k.Slot == ir.Log2, Bucket: k.Bucket})
+		}
+	}
+	if most := l.t.Limits().HistKeyBytes; bytes > most {
+		l.keysTooLong(h.Span, bytes)
+		return false
+	}
+	if len(h.Keys) == 0 {
+		f := command.HistField{Name: "common_type", Span: source.NoSpan}
+		if len(h.Stages) > 1 {
+			f = o.fields[n]
+			n++
+		}
+		c.Keys = append(c.Keys, f)
+	}
+	for _, v := range h.Values {
+		f := o.fields[n]
+		n++
+		f.Span = v.Span
+		add(&c.Vals, v.Name, f)
+		if first {
+			t.Values = append(t.Values, plan.Column{Name: v.Name, Type: v.Type, Kernel: f.Name, Mean: v.Mean})
+		}
+	}
+	for _, s := range h.Sort {
+		c.Sort = append(c.Sort, command.HistSort{Name: fields[s.Name], Desc: s.Desc, Span: s.Span})
+		if first {
+			t.Sort = append(t.Sort, plan.Sort{Name: s.Name, Desc: s.Desc})
+		}
+	}
+	return true
+}
+
+// keyModifier is how the kernel shows a key, and for slots how it makes it.
+func keyModifier(k *ir.HistKey, f command.HistField) string {
+	switch k.Slot {
+	case ir.Log2:
+		return "log2"
+	case ir.Buckets:
+		return fmt.Sprintf("buckets=%d", k.Bucket)
+	}
+	switch t := k.Type.(type) {
+	case types.Stack:
+		if f.Name != "common_stacktrace" {
+			return "stacktrace" // of a synthetic event's stack
+		}
+	case types.Pointer:
+		return "hex"
+	case types.Int:
+		switch t.Form {
+		case types.Ksym:
+			return "sym"
+		case types.Sysnr:
+			return "syscall"
+		case types.Hex:
+			return "hex"
+		}
+	}
+	return ""
+}
+
+// keyRoom is what a key takes of the 504 bytes that all have.
+func keyRoom(t types.Type) int {
+	switch t := t.(type) {
+	case types.Stack:
+		return 248
+	case types.String:
+		if t.Cap == 0 {
+			return command.MaxSynthString
+		}
+		return (t.Cap + 7) &^ 7
+	}
+	return 8
+}
+
+// value is something that is wanted of a source, with the name it gets in a
+// hidden event.
+type value struct {
+	name string
+	x    ir.Expr
+}
+
+// observed is an event that has what was wanted of a source.
+type observed struct {
+	on     *record
+	cond   command.Cond        // gates what is put on it
+	fields []command.HistField // of what was wanted, in order
+}
+
+// observe finds or makes an event that has the wanted values of a stage, as the
+// script means them. own asks for a hidden event in any case.
+func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []value, own bool) *observed {
+	ev := &ir.Event{Name: name, Span: st.Span, Whole: whole, Inline: true, Stages: []*ir.Stage{st}}
+	labels := labels{}
+	for i, w := range want {
+		f := &ir.Field{Name: labels.unique(w.name), Span: w.x.Span(), Type: w.x.Type(), Value: w.x}
+		want[i].name = f.Name
+		if !l.common(w.x) {
+			ev.Fields = append(ev.Fields, f)
+		}
+	}
+	rec := l.reduce(ev)
+	if rec == nil {
+		return nil
+	}
+	if !own && len(rec.steps) == 1 && l.asIs(rec) {
+		o := &observed{on: rec.steps[0].on, cond: rec.steps[0].on.gate}
+		for _, w := range rec.steps[0].where {
+			c, ok := l.cond(w, columnsOf(o.on))
+			if !ok {
+				return nil
+			}
+			o.cond = and(o.cond, c)
+		}
+		n := 0
+		for _, w := range want {
+			x := w.x
+			if !l.common(x) {
+				x = rec.fields[n].Value
+				n++
+			}
+			o.fields = append(o.fields, histField(x))
+		}
+		return o
+	}
+	ev.Name = l.names.hidden(ev, "seen")
+	r := l.build(rec)
+	if r == nil {
+		return nil
+	}
+	o := &observed{on: r, cond: r.gate}
+	for _, w := range want {
+		if l.common(w.x) {
+			o.fields = append(o.fields, histField(w.x))
+		} else {
+			o.fields = append(o.fields, command.HistField{Name: w.name, Span: w.x.Span()})
+		}
+	}
+	return o
+}
+
+// asIs reports whether the event of a recipe's only step has all its fields
+// whole, and its conditions can be tested there.
+func (l *lowerer) asIs(rec *recipe) bool {
+	if rec.steps[0].on == nil || rec.emit != nil || !l.suffices(rec, 0) {
+		return false
+	}
+	for _, f := range rec.fields {
+		ref, ok := uncast(f.Value).(*ir.FieldRef)
+		if !ok {
+			return false
+		}
+		c := rec.steps[0].on.column(ref.Name)
+		if _, stack := c.typ.(types.Stack); !stack && !c.whole() {
+			return false
+		}
+	}
+	return true
+}
+
+// common reports whether every event has x by itself for a histogram.
+func (l *lowerer) common(x ir.Expr) bool {
+	name, ok := commonField(x)
+	return ok && (name != "common_comm" || l.t.Has(target.CommonComm))
+}
+
+// histField is how a histogram names a value of its event.
+func histField(x ir.Expr) command.HistField {
+	if name, ok := commonField(x); ok {
+		return command.HistField{Name: name, Span: x.Span()}
+	}
+	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
+}
+
+// wantedOf lists what a histogram wants of its i-th source: keys, then values.
+// Several sources without keys share one row by a key that is the same in all.
+func wantedOf(h *ir.Hist, i int) []value {
+	var out []value
+	for _, k := range h.Keys {
+		out = append(out, value{k.Name, k.Exprs[i]})
+	}
+	if len(h.Keys) == 0 && len(h.Stages) > 1 {
+		out = append(out, value{"all", numberOf(0, types.Int{Size: 1}, h.Span)})
+	}
+	for _, v := range h.Values {
+		out = append(out, value{v.Name, v.Exprs[i]})
+	}
+	return out
+}
