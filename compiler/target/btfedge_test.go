@@ -3,7 +3,6 @@ package target
 import (
 	"encoding/binary"
 	"errors"
-	"io/fs"
 	"slices"
 	"testing"
 	"time"
@@ -227,24 +226,22 @@ func FuzzBTF(f *testing.F) {
 	m.add(btfArray, false, "", 0, 0, p, u32, 3)
 	m.add(btfForward, false, "s", 0, 0)
 	m.add(btfDatasec, false, ".data", 4, 3, 8, 0, 4)
-	f.Add(m.bytes(), m.module().bytes())
-	tg, err := Embedded("5.10-x86_64")
-	if err != nil {
-		f.Fatal(err)
-	}
-	real, err := fs.ReadFile(tg.FS(), PathBTF)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(real[:4096], real[:64])
-	f.Fuzz(func(t *testing.T, kernel, module []byte) {
-		d, err := parseBTF(kernel, nil)
+	mod := m.module()
+	mod.add(btfFunc, false, "g", m.last-5, 0)
+	f.Add(m.types, m.strings, mod.types, mod.strings)
+	f.Add(m.bytes(), []byte{0}, mod.bytes(), []byte{0})
+	f.Fuzz(func(t *testing.T, kernelTypes, kernelText, moduleTypes, moduleText []byte) {
+		_, _ = parseBTF(kernelTypes, nil) // as a whole file
+		file := func(types, text []byte) []byte {
+			return (&madeBTF{order: binary.LittleEndian, types: types, strings: text}).bytes()
+		}
+		d, err := parseBTF(file(kernelTypes, kernelText), nil)
 		if err != nil {
 			return
 		}
 		b := &btfs{kernel: d, enums: map[uint32]*types.Names{}, found: map[wanted]uint32{}}
 		all := []*btfData{d}
-		if mod, err := parseBTF(module, d); err == nil {
+		if mod, err := parseBTF(file(moduleTypes, moduleText), d); err == nil {
 			mod.tag = 1 << btfTagShift
 			b.list = append(b.list, mod)
 			all = append(all, mod)
