@@ -242,20 +242,29 @@ func (r *Reader) Late() uint64 { return r.late }
 // early may be taken up by calling Records again.
 func (r *Reader) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		stop := context.AfterFunc(ctx, r.interrupt)
-		defer stop()
+		interrupted := make(chan struct{})
+		stop := context.AfterFunc(ctx, func() {
+			defer close(interrupted)
+			r.interrupt()
+		})
+		defer func() {
+			if !stop() {
+				<-interrupted // it uses what Close closes
+				r.calm()
+			}
+		}()
 		for {
 			ending := ctx.Err() != nil
 			if ending {
 				r.finish(yield)
 				return
 			}
-			settled, pages := r.round()
+			settled, pages, idle := r.round()
 			if !r.handOut(settled, yield) || r.dead() {
 				return
 			}
 			switch {
-			case pages == 0:
+			case idle:
 				r.wait(r.opts.Delay, true)
 			case pages < 2*len(r.sources):
 				r.wait(quiet, false)

@@ -10,22 +10,22 @@ import (
 )
 
 // round reads what the CPUs have, each until it has nothing or its queue is
-// full. It returns the time up to which records may be handed out, and how many
-// pages it read.
-func (r *Reader) round() (settled uint64, pages int) {
+// full. It returns the time up to which records may be handed out, how many
+// pages it read, and whether there was nothing at all.
+func (r *Reader) round() (settled uint64, pages int, idle bool) {
 	settled = r.latest
 	for _, s := range r.sources {
 		pages += r.fill(s)
 	}
-	all := true
+	idle = pages == 0
 	for _, s := range r.sources {
 		settled = min(settled, s.horizon())
-		all = all && (s.dead || s.drained)
+		idle = idle && (s.dead || s.drained)
 	}
-	if pages == 0 && all {
+	if idle {
 		settled = math.MaxUint64
 	}
-	return settled, pages
+	return settled, pages, idle
 }
 
 // fill reads pages of one CPU and returns how many.
@@ -46,6 +46,7 @@ func (r *Reader) fill(s *source) int {
 		case err != nil:
 			r.free = append(r.free, b)
 			s.dead = true
+			r.unpoll(s)
 			r.pending = append(r.pending, fmt.Errorf("read the buffer of CPU %d: %w", s.cpu, err))
 			return pages
 		}
@@ -179,8 +180,8 @@ func (r *Reader) yield(s *source, yield func(*Record, error) bool) bool {
 func (r *Reader) finish(yield func(*Record, error) bool) {
 	deadline := time.Now().Add(time.Second)
 	for {
-		settled, pages := r.round()
-		over := pages == 0 || time.Now().After(deadline)
+		settled, _, idle := r.round()
+		over := idle || time.Now().After(deadline)
 		if over {
 			settled = math.MaxUint64
 		}
@@ -209,6 +210,22 @@ func (r *Reader) wait(d time.Duration, data bool) {
 	}
 	// An error (EINTR) only makes the wait shorter.
 	_, _ = unix.Poll(polls, int(d.Milliseconds()))
+}
+
+// unpoll takes a source that cannot be read out of what is waited for.
+func (r *Reader) unpoll(s *source) {
+	for i := range r.polls {
+		if r.polls[i].Fd == int32(s.fd) {
+			r.polls[i].Fd = -1
+		}
+	}
+}
+
+// calm undoes interrupt.
+func (r *Reader) calm() {
+	var count [8]byte
+	// EAGAIN says that it was calm.
+	_, _ = unix.Read(r.wake, count[:])
 }
 
 // interrupt ends a wait; later ones return at once.
