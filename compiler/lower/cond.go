@@ -182,7 +182,11 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 		}
 		k = swap(k, types.Size(v.Type()))
 	}
-	return &command.Pred{Field: c.name, Op: op, Value: constantText(k, v.Type()), Span: x.Sp}, true
+	value := constantText(k, v.Type())
+	if op == "~" {
+		value.Text = glob(value.Text)
+	}
+	return &command.Pred{Field: c.name, Op: op, Value: value, Span: x.Sp}, true
 }
 
 // sides puts the constant of a comparison on the right.
