@@ -10,7 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/plan"
@@ -20,11 +20,10 @@ import (
 // Applied is a plan that is in force. Its method may be called once, by one
 // goroutine.
 type Applied struct {
-	fs    *tracefs.FS
-	plan  *plan.Plan
-	done  []undo // of the writes that were done, in order
-	clock string // of the plan's instance before
-	made  bool   // the instance was not there before
+	fs   *tracefs.FS
+	plan *plan.Plan
+	done []undo // of the writes that were done, in order
+	made bool   // the instance was not there before
 }
 
 // undo is the write that takes a done one back.
@@ -53,19 +52,17 @@ func Apply(ctx context.Context, f *tracefs.FS, p *plan.Plan) (*Applied, error) {
 	return a, nil
 }
 
-// begin makes the instance and keeps its clock: a histogram of timestamps sets
-// it, and does not set it back (trace_events_hist.c, hist_trigger_enable).
+// begin makes the instance.
 func (a *Applied) begin() error {
-	if instance := a.plan.Instance; instance != "" && !a.fs.Exists(tracefs.In(instance, "")) {
-		if err := a.fs.MakeInstance(instance); err != nil {
-			return err
-		}
-		a.made = true
+	instance := a.plan.Instance
+	if instance == "" || a.fs.Exists(tracefs.In(instance, "")) {
 		return nil
 	}
-	clock, err := a.readClock()
-	a.clock = clock
-	return err
+	if err := a.fs.MakeInstance(instance); err != nil {
+		return err
+	}
+	a.made = true
+	return nil
 }
 
 // write does all writes.
@@ -91,12 +88,12 @@ func (a *Applied) write(ctx context.Context) error {
 }
 
 // Undo takes back what was done, the last first, as if it had not been: also
-// what files of one value held, the clock, and the instance if Apply made it. It
-// goes on after an error, and returns all.
+// what files of one value held, and the instance if Apply made it. It goes on
+// after an error, and returns all.
 //
 // Setting the clock back empties the buffer of the instance, and removing an
-// event takes its records with it: read them first. Of two plans whose
-// histograms keep times, undo the later first.
+// event takes its records with it: read them first. Of two plans that set one
+// file, as those do whose histograms keep times, undo the later first.
 func (a *Applied) Undo() error {
 	var errs []error
 	for i := len(a.done) - 1; i >= 0; i-- {
@@ -114,7 +111,7 @@ func (a *Applied) Undo() error {
 		a.made = false
 		return errors.Join(append(errs, a.fs.RemoveInstance(a.plan.Instance))...)
 	}
-	return errors.Join(append(errs, a.restoreClock())...)
+	return errors.Join(errs...)
 }
 
 // do does one write, of data instead of w's own.
@@ -135,14 +132,18 @@ func (a *Applied) file(w *plan.Write) string {
 }
 
 // held returns what to write into w's file to have it as it is, "" if that is
-// not known: "none" stands for no filter, a '*' behind the value of an enable
-// file for a trigger's doing, and a second line in a filter for its error.
+// not known. The kernel shows "none" for no filter, of a choice the taken one in
+// brackets, a '*' behind the value of an enable file for a trigger's doing, and a
+// second line in a filter for its error.
 func (a *Applied) held(w *plan.Write) string {
 	text, err := a.fs.Read(a.file(w))
 	if err != nil {
 		return "" // the write will say
 	}
 	value := strings.TrimSuffix(strings.TrimSpace(string(text)), "*")
+	if _, rest, ok := strings.Cut(value, "["); ok && path.Base(w.File) == "trace_clock" {
+		value, _, _ = strings.Cut(rest, "]")
+	}
 	switch {
 	case value == "none":
 		return "0"
@@ -150,32 +151,4 @@ func (a *Applied) held(w *plan.Write) string {
 		return ""
 	}
 	return value
-}
-
-// readClock returns the clock of the plan's instance: the one in brackets.
-func (a *Applied) readClock() (string, error) {
-	text, err := a.fs.Read(tracefs.In(a.plan.Instance, "trace_clock"))
-	if err != nil {
-		return "", err
-	}
-	_, rest, _ := strings.Cut(string(text), "[")
-	clock, _, ok := strings.Cut(rest, "]")
-	if !ok {
-		return "", &fs.PathError{Op: "parse", Path: "trace_clock", Err: fs.ErrInvalid}
-	}
-	return clock, nil
-}
-
-func (a *Applied) restoreClock() error {
-	if a.clock == "" {
-		return nil
-	}
-	now, err := a.readClock()
-	if err != nil || now == a.clock {
-		return err
-	}
-	if err := a.fs.Write(tracefs.In(a.plan.Instance, "trace_clock"), a.clock, tracefs.Truncate); err != nil {
-		return fmt.Errorf("take back: %w", err)
-	}
-	return nil
 }

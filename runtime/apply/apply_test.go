@@ -101,24 +101,23 @@ func TestApplyWritesAndUndoTakesBack(t *testing.T) {
 
 func TestWhatAFileHeldIsGivenBack(t *testing.T) {
 	f, dir := fake(t)
-	held := map[string]string{"events/sched/switch/filter": "prev == 7\n", "events/sched/switch/enable": "1\n"}
+	held := map[string]string{"events/sched/switch/filter": "prev == 7\n", "events/sched/switch/enable": "1\n", "trace_clock": "local global [mono]\n"}
 	for name, text := range held {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, err := Apply(t.Context(), f, newPlan(t, false))
+	p := newPlan(t, false)
+	p.Writes = append(p.Writes, plan.Write{File: "trace_clock", Instanced: true, Data: "global", Mode: plan.Truncate,
+		Undo: &plan.Write{File: "trace_clock", Instanced: true, Data: "local", Mode: plan.Truncate}})
+	a, err := Apply(t.Context(), f, p)
 	if err != nil {
-		t.Fatal(err)
-	}
-	// The hist of another made the kernel change the clock.
-	if err := os.WriteFile(filepath.Join(dir, "trace_clock"), []byte("local [global]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Undo(); err != nil {
 		t.Fatal(err)
 	}
-	want(t, f, map[string]string{"events/sched/switch/filter": "prev == 7", "events/sched/switch/enable": "1", "trace_clock": "local"})
+	want(t, f, map[string]string{"events/sched/switch/filter": "prev == 7", "events/sched/switch/enable": "1", "trace_clock": "mono"})
 }
 
 func TestFailureTakesBackWhatWasDone(t *testing.T) {
