@@ -29,6 +29,7 @@ var importRules = []importRule{
 	{"github.com/alecthomas/participle/v2/...", []string{"lang/syntax"}},
 	{"github.com/alecthomas/kong/...", []string{"cmd/..."}},
 	{"github.com/cilium/ebpf/...", []string{"compiler/target", "runtime/..."}},
+	{"github.com/klauspost/compress/...", []string{"compiler/target"}},
 	{"golang.org/x/term/...", []string{"cmd/..."}},
 	{"github.com/fatih/color/...", nil},
 	{"github.com/hexops/autogold/v2/...", nil},

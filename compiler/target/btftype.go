@@ -18,7 +18,9 @@ const btfDepth = 64
 // array of char is a String, another an Array, of Arrays if it has several
 // dimensions; one without a length (a flexible member) is an Array of Len 0. A
 // pointer to a function points to Void. A struct that is only declared is the
-// one of that name where there is one.
+// one of that name where there is one. A struct without a name that a typedef
+// stands for (atomic_t) has the typedef's: ep knows it by its ID, but the
+// kernel knows no struct of that name.
 //
 // What ep has no word for (floating point, __int128) is a Struct without
 // members that has its name and size, so that it can be pointed to and skipped.
