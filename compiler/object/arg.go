@@ -177,13 +177,19 @@ var (
 	errVector    = errors.New("it is in a floating-point or vector register, which the kernel cannot fetch")
 )
 
+// counters are the registers that hold the address of the probe while it is
+// carried out.
+var counters = map[target.Arch]string{
+	target.X86_64: "ip", target.I386: "ip", target.ARM64: "pc", target.ARM: "pc", target.RISCV64: "epc",
+}
+
 // global is the memory at a symbol of the file, or at a fixed address if
 // symbol is "".
 //
-// A program that is loaded anywhere has it at a fixed distance from the probe.
-// The kernel takes @+N as address of the probe - offset of the probe + N
-// (trace_uprobe.c, translate_user_vaddr): so N is no offset in the file, unless
-// code and data are as far apart in the file as in memory.
+// A program that is loaded anywhere has it at a fixed distance from the probe,
+// whose address is in a register. The kernel's own way to say it, @+N, is
+// another: N is an offset in the file, which memory without initial values has
+// not, and some builds of v6.17 (Debian's 6.17.13) read at twice N.
 func (f *File) global(symbol string, addr uint64, p Probe) (operandAt, error) {
 	if symbol != "" {
 		s, err := f.find(symbol, func(e entry) bool { return true })
@@ -197,11 +203,7 @@ func (f *File) global(symbol string, addr uint64, p Probe) (operandAt, error) {
 	if f.Fixed() {
 		return operandAt{fetch: command.At{Addr: addr}}, nil
 	}
-	off := addr - (p.Addr - p.Offset)
-	if int64(off) < 0 {
-		return operandAt{}, errors.New("it lies before the file's begin, where the kernel cannot fetch from")
-	}
-	return operandAt{fetch: command.FileAt{Off: off}}, nil
+	return memory(counters[f.arch], int64(addr-p.Addr)), nil
 }
 
 // sum parses symbols and numbers added up: "foo+8", "-24+4", "8". Of symbols

@@ -87,6 +87,8 @@ __attribute__((used)) int work(void)
 			STATIC_PROBE("ep", "odd", "0", "-4@%0", "m"(local));
 #ifdef __x86_64__
 		STATIC_PROBE("ep", "global", "0", "8@%0 -4@%1 1@%b2", "m"(total), "m"(level), "q"(n));
+#else
+		STATIC_PROBE("ep", "global", "0", "-" PTR "@total -4@level 4@%0", "r"(n));
 #endif
 		nothing();
 	}
