@@ -95,8 +95,12 @@ func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Ex
 			ok = to.Size == 8
 		}
 	case types.Bool:
-		_, isInt := from.(types.Int)
-		ok = isInt
+		f, isInt := from.(types.Int)
+		ok = isInt && f.Size == 1
+		if isInt && !ok {
+			c.wideBool(typeAt, x)
+			return c.invalid(sp)
+		}
 	case types.Duration:
 		switch f := from.(type) {
 		case types.Int:

@@ -411,7 +411,7 @@ func (c *checker) unknownOwnField(sp source.Span, ev *ir.Event, name string, out
 	for _, f := range ev.Fields {
 		offers = append(offers, f.Name)
 	}
-	notes := []diag.Note{todo("'having' is about the new event's fields")}
+	notes := []diag.Note{todo("'having' and 'emit' are about the new event's fields")}
 	if outer != nil {
 		for _, v := range outer.stages {
 			if _, ok := v.lookup(name); ok {

@@ -272,6 +272,10 @@ func (c *checker) cannotConvert(sp source.Span, x ir.Expr, t types.Type) {
 	c.err(diag.BadConversion, sp, fmt.Sprintf("%s cannot become %s", c.describe(x), kindName(t)), todo("keep its own type, or read what you need of it"))
 }
 
+func (c *checker) wideBool(sp source.Span, x ir.Expr) {
+	c.err(diag.BadConversion, sp, fmt.Sprintf("%s has more than the one byte of a bool", c.describe(x)), todo("as a condition write '%s != 0'", c.src.Slice(x.Span())))
+}
+
 func (c *checker) narrowPointer(sp source.Span, x ir.Expr, t types.Pointer) {
 	c.err(diag.BadConversion, sp, fmt.Sprintf("%s is too narrow for an address", c.describe(x)), todo("an address has 64 bits"))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
@@ -138,6 +139,11 @@ func (l *lowerer) cannotFilter(sp source.Span) {
 	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
 }
 
+func (l *lowerer) neverHolds(sp source.Span) {
+	l.list = append(l.list, diag.Diagnostic{Severity: diag.Warning, Code: diag.ConstantCondition, Source: l.prog.Source, Span: sp,
+		Message: "this condition never holds for what the event is made of", Notes: []diag.Note{todo("nothing is recorded")}})
+}
+
 func (l *lowerer) noOrder(sp source.Span, name string) {
 	l.err(diag.CannotFilter, sp, fmt.Sprintf("the kernel has no order of values of type %s", name), todo("compare with '==' or '!='"))
 }
@@ -182,6 +188,22 @@ func (l *lowerer) kprobeRefused(sp source.Span, name string) {
 
 func (l *lowerer) cannotCompute(sp source.Span) {
 	l.err(diag.CannotCompute, sp, "the kernel cannot compute with this value", todo("arithmetic works on numbers of a record; read memory into an event's field first, and compute in an event derived from it"))
+}
+
+// cannotRead is about a value that neither a histogram nor a probe can make.
+func (l *lowerer) cannotRead(x ir.Expr) {
+	var cast *ir.Cast
+	ir.Visit(x, func(x ir.Expr) bool {
+		if c, ok := x.(*ir.Cast); ok && cast == nil && !castable(c) {
+			cast = c
+		}
+		return cast == nil
+	})
+	if cast != nil {
+		l.err(diag.CannotCompute, cast.Sp, fmt.Sprintf("a probe reads this with fewer bytes than %s has", cast.T), todo("leave the wider type out"))
+		return
+	}
+	l.cannotCompute(x.Span())
 }
 
 func (l *lowerer) signedDivision(sp source.Span) {

@@ -59,6 +59,12 @@ func canFetchAddress(x ir.Expr) bool {
 
 // offset takes a pointer apart that a constant is added to.
 func offset(x ir.Expr) (base ir.Expr, off int64, ok bool) {
+	if c, isCast := x.(*ir.Cast); isCast && isPointer(c.T) && isPointer(c.X.Type()) {
+		if base, off, ok := offset(c.X); ok {
+			return base, off, true
+		}
+		return x, 0, false
+	}
 	b, isBinary := x.(*ir.Binary)
 	if !isBinary || b.Op != "+" && b.Op != "-" {
 		return x, 0, false
@@ -133,7 +139,7 @@ func castable(x *ir.Cast) bool {
 		case *ir.Load:
 			return to <= types.Size(v.T)
 		case *ir.Bits:
-			return to >= types.Size(v.X.Type()) || to*8 >= v.Offset+v.Width
+			return holdsBits(x.T, v)
 		case *ir.Cast:
 			if to > types.Size(v.T) && !keepsValue(v) {
 				return false
@@ -143,6 +149,15 @@ func castable(x *ir.Cast) bool {
 		}
 		return true
 	}
+}
+
+// holdsBits reports whether a value of type t is as the bits b are.
+func holdsBits(t types.Type, b *ir.Bits) bool {
+	if types.Signed(b.T) {
+		return t == b.T
+	}
+	n := types.Size(t) * 8
+	return b.Width < n || b.Width == n && !types.Signed(t)
 }
 
 // keepsValue reports whether a cast changes no value.
@@ -309,6 +324,9 @@ func (f *fetcher) fetchType(x ir.Expr) command.FetchType {
 		of := types.Size(b.X.Type()) * 8
 		if n := types.Size(x.Type()) * 8; n >= b.Offset+b.Width && n < of {
 			of = n
+		}
+		if _, read := b.X.(*ir.Load); read { // all of it is there to be read
+			of = types.Size(b.X.Type()) * 8
 		}
 		return command.FetchType{Base: "b", Bits: b.Width, Offset: b.Offset, Of: of}
 	}

@@ -107,13 +107,13 @@ func splitTestable(where, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
 func (l *lowerer) lateProbe(rec *recipe) *record {
 	for _, f := range rec.fields {
 		if !canFetch(f.Value) {
-			l.notYet(f.Value.Span(), "this arithmetic")
+			l.cannotRead(f.Value)
 			return nil
 		}
 	}
 	for _, w := range rec.steps[0].where {
 		if !canTest(w) {
-			l.notYet(w.Span(), "this arithmetic in a condition")
+			l.cannotRead(w)
 			return nil
 		}
 	}

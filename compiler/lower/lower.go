@@ -114,7 +114,7 @@ func (l *lowerer) event(ev *ir.Event) *record {
 // there is no record to be had then.
 func (l *lowerer) build(rec *recipe) *record {
 	switch {
-	case rec.never():
+	case l.never(rec):
 		return nil
 	case rec.emit != nil:
 		return l.emitOn(rec)

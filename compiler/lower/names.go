@@ -45,7 +45,10 @@ func (n *names) groupOf(ev *ir.Event) string {
 // names of all events: some kernels confuse a synthetic event with others of
 // its bare name.
 func (n *names) hidden(ev *ir.Event, role string) string {
-	return n.taken.name(ev.Name+"_"+role, func(name string) bool {
+	const most = command.MaxName - 3 // there may be a number behind
+	role = role[:min(len(role), most/2)]
+	base := ev.Name[:min(len(ev.Name), most-1-len(role))] + "_" + role
+	return n.taken.name(base, func(name string) bool {
 		return len(n.bare[name]) > 0 || len(n.inTarget(name)) > 0
 	})
 }
@@ -102,16 +105,12 @@ func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
 // thousandth takes no longer than the second.
 type numbered map[string]int
 
-// name returns base or base with a number, of at most MaxName bytes: the first
-// that is not given out and that taken, if not nil, does not hold.
+// name returns base or base with a number: the first that is not given out and
+// that taken, if not nil, does not hold.
 func (l numbered) name(base string, taken func(string) bool) string {
-	if len(base) > command.MaxName {
-		base = base[:command.MaxName]
-	}
 	name, free := base, l[base] == 0
 	for i := max(l[base]+1, 2); !free || taken != nil && taken(name); i++ {
-		suffix := strconv.Itoa(i)
-		name = base[:min(len(base), command.MaxName-len(suffix))] + suffix
+		name = base + strconv.Itoa(i)
 		l[base], free = i, l[name] == 0
 	}
 	l[name] = max(l[name], 1)

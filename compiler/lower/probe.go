@@ -128,7 +128,7 @@ func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
 		a.Span = source.Join(sp, a.Span)
 	}
 	b.args = append(b.args, *a)
-	b.into.columns = append(b.into.columns, argColumn(name, x.Type(), a.Type))
+	b.into.columns = append(b.into.columns, argColumn(name, x, a.Type))
 	c := b.into.columns[len(b.into.columns)-1]
 	b.byKey[x.String()] = &c
 	return &c
@@ -137,8 +137,10 @@ func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
 // hiddenArg returns the column that holds x whole, adding an argument if the
 // event has none.
 func (b *probeBuilder) hiddenArg(x ir.Expr) (*column, bool) {
-	if c, ok := b.byKey[x.String()]; ok {
-		return c, c.whole()
+	for _, same := range []ir.Expr{x, uncast(x)} {
+		if c, ok := b.byKey[same.String()]; ok && c.whole() {
+			return c, true
+		}
 	}
 	if ctx, ok := uncast(x).(*ir.Context); ok {
 		if c, ok := filterContext(ctx); ok {

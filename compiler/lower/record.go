@@ -95,10 +95,10 @@ func staticColumn(f *target.Field) column {
 	return c
 }
 
-// argColumn is the column that a probe's argument becomes.
-func argColumn(name string, t types.Type, ft command.FetchType) column {
-	c := column{name: name, typ: t, kernel: fetchTypeName(ft)}
-	switch t := t.(type) {
+// argColumn is the column that a probe's argument for x becomes.
+func argColumn(name string, x ir.Expr, ft command.FetchType) column {
+	c := column{name: name, typ: x.Type(), kernel: fetchTypeName(ft)}
+	switch t := x.Type().(type) {
 	case types.String:
 		c.typ = types.String{}
 	case types.Array:
@@ -106,7 +106,8 @@ func argColumn(name string, t types.Type, ft command.FetchType) column {
 	default:
 		c.size, c.signed = types.Size(t), types.Signed(t)
 		if ft.Bits != 0 {
-			c.size, c.signed, c.exact = ft.Of/8, false, !types.Signed(t)
+			b := bitsIn(x)
+			c.size, c.signed, c.exact = ft.Of/8, false, !types.Signed(b.T) && holdsBits(t, b)
 		}
 	}
 	return c

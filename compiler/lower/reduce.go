@@ -149,6 +149,29 @@ func (l *lowerer) compose(rec *recipe, stage int, inner *recipe) {
 			return v
 		})
 	})
+	rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widened) })
+}
+
+// widened makes bits of what is cut to fewer bytes, without a sign, and then
+// widened: a probe reads a value once, by one type.
+func widened(x ir.Expr) ir.Expr {
+	outer, ok := x.(*ir.Cast)
+	if !ok {
+		return x
+	}
+	in, ok := outer.X.(*ir.Cast)
+	if !ok || keepsValue(in) || types.Size(outer.T) <= types.Size(in.T) {
+		return x
+	}
+	if t, ok := in.T.(types.Int); !ok || t.Signed || types.Size(in.X.Type()) < t.Size {
+		return x
+	}
+	switch in.X.(type) {
+	case *ir.FieldRef, *ir.Context:
+		n := types.Size(in.T) * 8
+		return &ir.Cast{At: outer.At, X: &ir.Bits{At: ir.At{T: in.T, Sp: in.Sp}, X: in.X, Width: n}}
+	}
+	return x
 }
 
 // rewrite replaces every expression of the recipe by what f makes of it.
@@ -189,25 +212,30 @@ func (r *recipe) rewrite(f func(ir.Expr) ir.Expr) {
 }
 
 // never folds the recipe's conditions and reports whether one of them never
-// holds: then there is no record to be had, which the checker has said where
-// the script says so itself.
-func (r *recipe) never() bool {
+// holds: then there is no record to be had. The checker has warned of what the
+// script says itself; what comes of composing events is warned of here.
+func (l *lowerer) never(r *recipe) bool {
+	never := false
 	for i := range r.steps {
-		if fold(&r.steps[i].where) {
-			return true
-		}
+		never = l.fold(&r.steps[i].where) || never
 	}
-	return fold(&r.having)
+	return l.fold(&r.having) || never
 }
 
 // fold takes constant conditions out of a list, and reports whether one of them
 // is false.
-func fold(list *[]ir.Expr) (never bool) {
+func (l *lowerer) fold(list *[]ir.Expr) (never bool) {
 	var kept []ir.Expr
 	for _, x := range *list {
+		_, known := x.(*ir.Const)
 		x = ir.Rewrite(x, foldCondition)
 		if k, ok := x.(*ir.Const); ok {
-			never = never || !constant.BoolVal(k.Value)
+			if !constant.BoolVal(k.Value) {
+				never = true
+				if !known {
+					l.neverHolds(x.Span())
+				}
+			}
 			continue
 		}
 		kept = append(kept, x)
