@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
@@ -38,10 +39,14 @@ func (c *checker) call(e *syntax.Call, sc *scope) ir.Expr {
 		return c.bits(e, sc)
 	case "sys":
 		return c.sys(e)
+	case "path":
+		return c.named(e, sc, "file", "f_path", "dentry", "d_name", "name")
+	case "dentry":
+		return c.named(e, sc, "dentry", "d_name", "name")
+	case "addr":
+		return c.addr(e)
 	case "log2", "bucket", "sum", "avg":
 		c.onlyInHist(e.Func.Span(), name)
-	default:
-		c.notYet(e.Func.Span(), "'"+name+"'")
 	}
 	return c.invalid(e.Span())
 }
@@ -181,4 +186,57 @@ func (c *checker) sys(e *syntax.Call) ir.Expr {
 		return c.invalid(e.Span())
 	}
 	return intConst(int64(nr), e.Span())
+}
+
+// named checks `path(f)` and `dentry(d)`: the name in a directory entry, read
+// through the members of structs.
+func (c *checker) named(e *syntax.Call, sc *scope, of string, members ...string) ir.Expr {
+	x := c.expr(e.Args[0], sc)
+	if types.IsInvalid(x.Type()) {
+		return x
+	}
+	p, ok := x.Type().(types.Pointer)
+	s, isStruct := p.Elem.(types.Struct)
+	if !ok || !isStruct || s.Name != of || p.User {
+		c.wantPointerTo(e.Args[0].Span(), x, e.Func.Text(), of)
+		return c.invalid(e.Span())
+	}
+	for _, name := range members {
+		ptr, off := x, int64(0)
+		if l, ok := x.(*ir.Load); ok {
+			if _, isStruct := l.T.(types.Struct); isStruct {
+				ptr, off = l.X, l.Off
+			}
+		}
+		x = c.memberAt(ptr, off, s, name, e.Func.Span(), e.Span())
+		switch t := x.Type().(type) {
+		case types.Invalid:
+			return x
+		case types.Struct:
+			s = t
+		case types.Pointer:
+			s, _ = t.Elem.(types.Struct)
+		}
+	}
+	return &ir.Str{At: ir.At{T: types.String{}, Sp: e.Span()}, X: x}
+}
+
+// addr checks `addr(SYM)`: the address of a variable of the kernel, for reading
+// what is there.
+func (c *checker) addr(e *syntax.Call) ir.Expr {
+	id, ok := syntax.Unparen(e.Args[0]).(*syntax.Ident)
+	if !ok || !plainSymbol(id.Text()) {
+		c.wantSymbol(e.Args[0].Span())
+		return c.invalid(e.Span())
+	}
+	name := id.Text()
+	if state, err := c.t.Symbol(name); err == nil && state == target.SymbolAbsent {
+		c.unknownSymbol(id.Span(), name)
+		return c.invalid(e.Span())
+	}
+	var elem types.Type = types.Void{}
+	if t, ok := c.t.VarType(name); ok {
+		elem = t
+	}
+	return &ir.Addr{At: ir.At{T: types.Pointer{Elem: elem}, Sp: e.Span()}, Symbol: name}
 }

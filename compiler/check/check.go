@@ -9,6 +9,7 @@ package check
 
 import (
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
@@ -31,6 +32,7 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 		decls: map[string]*decl{},
 		used:  map[string]source.Span{},
 
+		files:  map[string]*object.File{},
 		inline: map[string]bool{},
 		prog:   &ir.Program{Source: script.Source, Options: ir.Options{Instance: opts.Instance, Functions: "auto"}},
 	}
@@ -63,18 +65,20 @@ type checker struct {
 	used  map[string]source.Span // fields that the script names, with one place each
 	prog  *ir.Program
 
-	inline map[string]bool // names given to events that the script does not name
+	files  map[string]*object.File // opened ones, nil for what could not be
+	inline map[string]bool         // names given to events that the script does not name
 }
 
 // decl is a declared name: of an event, hist, param, const or import.
 type decl struct {
-	name  string // "a.b" for an event with a group
-	span  source.Span
-	item  syntax.Item
-	state state
-	event *ir.Event
-	hist  *ir.Hist
-	value *ir.Const
+	name   string // "a.b" for an event with a group
+	span   source.Span
+	item   syntax.Item
+	state  state
+	event  *ir.Event
+	absent bool // of an event or hist: it needs an optional source that is not there
+	hist   *ir.Hist
+	value  *ir.Const
 }
 
 type state uint8
@@ -139,6 +143,7 @@ func (c *checker) resolve(d *decl) {
 	switch item := d.item.(type) {
 	case *syntax.Event:
 		d.event = c.event(item)
+		d.absent = d.event == nil
 	case *syntax.Param:
 		d.value = c.param(item)
 	case *syntax.Const:

@@ -72,8 +72,7 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 		c.noElapsed(e.Span(), v)
 		return c.invalid(sp)
 	case kind == ir.Func:
-		c.notYet(e.Span(), "$func")
-		return c.invalid(sp)
+		return textConst(sourceWord(v.stage.Source), sp)
 	case wantsArg && probe == nil || kind == ir.IP && probe == nil:
 		c.onlyInKprobe(e.Span(), e.Name)
 		return c.invalid(sp)
@@ -153,4 +152,20 @@ func resultType(s ir.Source) (types.Type, bool) {
 		}
 	}
 	return nil, false
+}
+
+// sourceWord is what $func is of a source: the name of its function, call or
+// event.
+func sourceWord(s ir.Source) string {
+	switch s := s.(type) {
+	case *ir.KernelEvent:
+		return s.Format.Name
+	case *ir.Derived:
+		return s.Event.Name
+	case *ir.Syscall:
+		return s.Name
+	case *ir.Probe:
+		return s.Symbol
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
@@ -75,4 +76,12 @@ func (c *checker) unknownMember(sp source.Span, s types.Struct, name string) {
 	if d := &c.list[len(c.list)-1]; len(d.Fixes) > 0 {
 		d.Notes = d.Notes[:1]
 	}
+}
+
+func (c *checker) wantPointerTo(sp source.Span, x ir.Expr, fn, of string) {
+	c.err(diag.BadArgument, sp, fmt.Sprintf("%s() wants a '*%s', got %s", fn, of, c.describe(x)), todo("path() takes a 'struct file', dentry() a 'struct dentry'"))
+}
+
+func (c *checker) wantSymbol(sp source.Span) {
+	c.err(diag.UnknownSymbol, sp, "want the name of a kernel variable", todo("write 'addr(jiffies)'"))
 }

@@ -15,15 +15,26 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		ev.Group = e.Name.Group.Text()
 	}
 	c.eventName(e.Name)
+	if sources := c.expand(e.From.Sources); len(e.Then) == 0 && len(sources) != 1 && e.Emit == nil {
+		u := c.union(e, sources)
+		if len(u.Union) == 0 {
+			return nil
+		}
+		c.prog.Events = append(c.prog.Events, u)
+		return u
+	}
 	sc := c.newScope()
 	for _, st := range append([]*syntax.Stage{e.From}, stagesOf(e.Then)...) {
 		if st.As != nil {
 			sc.later[st.As.Text()] = st.As.Span()
 		}
 	}
-	c.stage(ev, sc, e.From, nil)
+	absent := c.stage(ev, sc, e.From, nil)
 	for _, th := range e.Then {
-		c.stage(ev, sc, th.Stage, th.By)
+		absent = c.stage(ev, sc, th.Stage, th.By) || absent
+	}
+	if absent {
+		return nil
 	}
 	if e.Size != nil {
 		ev.Size, ev.SizeAt = c.size(e.Size), e.Size.Span()
@@ -88,7 +99,9 @@ func (c *checker) size(n *syntax.Number) int {
 }
 
 // stage checks one stage and adds it to ev and to what sc sees.
-func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.Key) {
+//
+// It returns whether the stage's source is optional and absent.
+func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.Key) (absent bool) {
 	st := &ir.Stage{Index: len(ev.Stages), Span: s.Span()}
 	view := &stageView{index: st.Index, stage: st}
 	ev.Stages = append(ev.Stages, st)
@@ -103,12 +116,11 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 		view.aliasAt = s.As.Span()
 	}
 	if len(s.Sources) > 1 {
-		c.notYet(s.Sources[1].Span(), "several sources in one event")
-		for _, more := range s.Sources[1:] {
-			c.source(more)
-		}
+		c.notYet(s.Sources[1].Span(), "several sources in a stage of a join")
 	}
-	st.Source = c.source(s.Sources[0])
+	if st.Source, absent = c.source(s.Sources[0]); absent {
+		return true
+	}
 	if len(s.Sources[0].Alts) > 0 {
 		st.Span = s.Sources[0].Alts[0].One.Span()
 	}
@@ -127,6 +139,7 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 	if len(st.Keys) > command.MaxHistKeys {
 		c.tooManyKeys(by[command.MaxHistKeys].Span(), len(st.Keys))
 	}
+	return false
 }
 
 // let checks `n = E`: a value captured when the stage happens.
@@ -259,13 +272,14 @@ func (c *checker) fieldName(f *ir.Field) {
 func (c *checker) trace(t *syntax.Trace) {
 	s := t.Stage
 	plain := s.Where == nil && len(s.Lets) == 0 && t.Fields == nil
+	sources := c.expand(s.Sources)
 	if plain {
-		for _, src := range s.Sources {
+		for _, src := range sources {
 			c.traceSource(t, s, src)
 		}
 		return
 	}
-	for _, src := range s.Sources {
+	for _, src := range sources {
 		one := *s
 		one.Sources = []*syntax.Source{src}
 		c.inlineTrace(t, &one)
@@ -274,7 +288,8 @@ func (c *checker) trace(t *syntax.Trace) {
 
 // traceSource records one event as it is.
 func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Source) {
-	switch from := c.source(src).(type) {
+	from, _ := c.source(src)
+	switch from := from.(type) {
 	case nil:
 	case *ir.Derived:
 		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}

@@ -174,16 +174,20 @@ func (c *checker) member(e *syntax.Selector, sc *scope) ir.Expr {
 
 // memberOf returns the member of a struct that lies off bytes behind p.
 func (c *checker) memberOf(p ir.Expr, off int64, s types.Struct, sel *syntax.Ident, sp source.Span) ir.Expr {
-	m, err := c.t.Member(s, sel.Text())
+	return c.memberAt(p, off, s, sel.Text(), sel.Span(), sp)
+}
+
+// memberAt is memberOf by name; nameAt is where a script has the name.
+func (c *checker) memberAt(p ir.Expr, off int64, s types.Struct, name string, nameAt, sp source.Span) ir.Expr {
+	m, err := c.t.Member(s, name)
 	switch {
 	case errors.Is(err, target.ErrNoBTF):
 		c.noBTF(sp)
 		return c.invalid(sp)
 	case err != nil:
-		c.unknownMember(sel.Span(), s, sel.Text())
+		c.unknownMember(nameAt, s, name)
 		return c.invalid(sp)
 	}
-	c.use(sel.Text(), sel.Span())
 	if m.BitSize > 0 {
 		word := &ir.Load{At: ir.At{T: types.Int{Size: m.Container}, Sp: sp}, X: p, Off: off + int64(m.Offset)}
 		return &ir.Bits{At: ir.At{T: m.Type, Sp: sp}, X: word, Offset: m.BitOffset, Width: m.BitSize}

@@ -24,13 +24,15 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 		}
 	}
 	var scopes []*scope
-	for i, src := range h.Stage.Sources {
+	for i, src := range c.expand(h.Stage.Sources) {
 		one := *h.Stage
 		one.Sources = []*syntax.Source{src}
 		holder := &ir.Event{Span: h.Stage.Span()}
 		sc := c.newScope()
 		before := len(c.list)
-		c.stage(holder, sc, &one, nil)
+		if c.stage(holder, sc, &one, nil) {
+			continue
+		}
 		if i > 0 && len(c.list) > before {
 			c.noteSource(before, src)
 		}
@@ -45,6 +47,9 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 		}
 		out.Stages = append(out.Stages, holder.Stages[0])
 		scopes = append(scopes, sc)
+	}
+	if len(out.Stages) == 0 {
+		return nil
 	}
 	if out.Name == "" {
 		out.Name = c.inlineName(out.Stages[0].Source)
@@ -296,8 +301,8 @@ func (c *checker) emit(e *syntax.Emit, of *scope) *ir.Emit {
 func (c *checker) on(o *syntax.On) {
 	holder := &ir.Event{Span: o.Stage.Span()}
 	sc := c.newScope()
-	if len(o.Stage.Sources) > 1 {
-		for _, src := range o.Stage.Sources {
+	if sources := c.expand(o.Stage.Sources); len(sources) != 1 {
+		for _, src := range sources {
 			one, stage := *o, *o.Stage
 			stage.Sources = []*syntax.Source{src}
 			one.Stage = &stage

@@ -9,16 +9,17 @@ import (
 
 // scope is what names mean at one place of a script.
 type scope struct {
-	c      *checker
-	stages []*stageView
-	home   *stageView             // in a where or let: the stage whose names need no alias
-	own    *ir.Event              // in having: the event whose fields the names are
-	outer  *scope                 // of having: the stages, for a hint
-	opp    *opposite              // what stands opposite, nil if nothing does
-	clause string                 // of a home scope: "where" or "let"
-	later  map[string]source.Span // stages of the statement by name, also those to come
-	used   map[string]source.Span // fields that the statement names, with one place each
-	below  bool                   // with own: the single stage's fields are known too
+	c       *checker
+	stages  []*stageView
+	home    *stageView             // in a where or let: the stage whose names need no alias
+	own     *ir.Event              // in having: the event whose fields the names are
+	outer   *scope                 // of having: the stages, for a hint
+	opp     *opposite              // what stands opposite, nil if nothing does
+	clause  string                 // of a home scope: "where" or "let"
+	later   map[string]source.Span // stages of the statement by name, also those to come
+	used    map[string]source.Span // fields that the statement names, with one place each
+	several bool                   // the event has several sources: $func tells which
+	below   bool                   // with own: the single stage's fields are known too
 }
 
 // opposite is the other side of an operator: names of its values mean those.

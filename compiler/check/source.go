@@ -6,26 +6,59 @@ import (
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
 )
 
-// source resolves what a stage's events are; nil if that cannot be told.
-func (c *checker) source(s *syntax.Source) ir.Source {
-	if len(s.Alts) == 0 {
-		return nil
+// source resolves what a stage's events are; nil if that cannot be told, or if
+// an optional one is absent, which absent tells.
+//
+// Of alternatives the first is taken that the target has. What is wrong with an
+// earlier one is an error all the same, unless it is merely not there.
+func (c *checker) source(s *syntax.Source) (src ir.Source, absent bool) {
+	for i, alt := range s.Alts {
+		before := len(c.list)
+		src := c.oneSource(alt.One)
+		found := c.list[before:]
+		if src != nil && !found.HasErrors() {
+			return src, false
+		}
+		last := i == len(s.Alts)-1
+		if !notThere(found) {
+			return src, false
+		}
+		if !last {
+			c.list = c.list[:before]
+			continue
+		}
+		if s.Alts[len(s.Alts)-1].Optional {
+			c.list = c.list[:before]
+			c.absentSource(s.Span())
+			return nil, true
+		}
+		return src, false
 	}
-	if len(s.Alts) > 1 {
-		c.notYet(s.Alts[1].Span(), "'else' between sources")
-		for _, alt := range s.Alts[1:] {
-			c.oneSource(alt.One)
+	return nil, false
+}
+
+// notThere reports whether all errors of list say that the target has not what
+// a source names.
+func notThere(list diag.List) bool {
+	absent := false
+	for _, d := range list {
+		if d.Severity != diag.Error {
+			continue
+		}
+		switch d.Code {
+		case diag.UnknownEvent, diag.UnknownSymbol, diag.UnknownSyscall, diag.NotProbeable, diag.MissingFeature:
+			absent = true
+		default:
+			return false
 		}
 	}
-	if s.Alts[0].Optional {
-		c.notYet(s.Alts[0].Span(), "optional sources")
-	}
-	return c.oneSource(s.Alts[0].One)
+	return absent
 }
 
 func (c *checker) oneSource(one *syntax.One) ir.Source {
@@ -40,20 +73,16 @@ func (c *checker) oneSource(one *syntax.One) ir.Source {
 		return c.function(one)
 	case syntax.KindTracepoint:
 		return c.tracepoint(one)
-	default:
-		c.notYet(head(one.Span(), one.Kind.String()), "'"+one.Kind.String()+"' sources")
-		return nil
+	case syntax.KindUfunc, syntax.KindUprobe, syntax.KindUSDT:
+		return c.user(one)
 	}
+	panic("internal error: source of kind " + one.Kind.String())
 }
 
 // namedSource resolves `name` and `a.b`: an event of the script, then one of
 // the target.
 func (c *checker) namedSource(q *syntax.QName) ir.Source {
 	name, span := qname(q)
-	if strings.ContainsAny(name, "*?[") {
-		c.notYet(span, "a glob as a source")
-		return nil
-	}
 	if d, ok := c.decls[name]; ok {
 		return c.declared(d, name, span)
 	}
@@ -80,6 +109,10 @@ func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
 		return nil
 	}
 	c.resolve(d)
+	if d.absent {
+		c.absentEvent(span, name, d.span)
+		return nil
+	}
 	return &ir.Derived{Event: d.event}
 }
 

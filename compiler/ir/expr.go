@@ -9,7 +9,7 @@ import (
 	"github.com/eptrace/ep/lang/types"
 )
 
-// Expr is a typed expression: *Const, *FieldRef, *Own, *Context, *Str, *Load,
+// Expr is a typed expression: *Const, *FieldRef, *Own, *Context, *Addr, *Str, *Load,
 // *Unary, *Binary, *In, *Cast, *Bits or *Early.
 type Expr interface {
 	Type() types.Type
@@ -55,6 +55,11 @@ type (
 		Kind  ContextKind
 		Reg   string // of Reg
 		N     int    // of StackWord and Arg
+	}
+	// Addr is the address of a variable of the kernel.
+	Addr struct {
+		At
+		Symbol string
 	}
 	// Str is the text behind a pointer, of at most Max bytes if Max is not 0.
 	Str struct {
@@ -151,6 +156,7 @@ func (e *Context) String() string {
 	}
 	return fmt.Sprintf("#%d.$%s", e.Stage, e.Kind)
 }
+func (e *Addr) String() string { return "addr(" + e.Symbol + ")" }
 func (e *Str) String() string {
 	if e.Max != 0 {
 		return fmt.Sprintf("str(%s, %d)", e.X, e.Max)
@@ -185,7 +191,7 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	switch x := e.(type) {
 	case nil:
 		return nil
-	case *Const, *FieldRef, *Own, *Context:
+	case *Const, *FieldRef, *Own, *Context, *Addr:
 	case *Str:
 		if in := Rewrite(x.X, f); in != x.X {
 			e = &Str{x.At, in, x.Max}

@@ -7,6 +7,7 @@
 package ir
 
 import (
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
@@ -36,6 +37,7 @@ type Event struct {
 	Span   source.Span // of the name
 	Whole  source.Span // of the statement
 	Inline bool        // made by a trace with conditions or fields of its own
+	Union  []*Event    // of several sources: the events of each, all with these Fields
 	Stages []*Stage    // one, or the stages of a join
 	Having Expr        // about the event's own fields; nil: always
 	Fields []*Field
@@ -138,9 +140,25 @@ type Probe struct {
 	Symbol string
 	Offset uint64 // from Symbol or, in user space, in the file
 	Path   string // the file, in user space
+	Sites  []Site // where in the file, in user space; several of a mark
 	Args   []Var
 	Result types.Type  // of a function; Void if it has none, nil if it is not known
 	Span   source.Span // of the symbol
+}
+
+// Site is a place in a file, with what a probe there says to have each of the
+// Probe's Args.
+type Site struct {
+	Offset uint64 // in the file
+	RefCtr uint64 // of the counter of those who watch, in the file; 0: none
+	Args   []SiteArg
+}
+
+// SiteArg is an argument at a Site.
+type SiteArg struct {
+	Fetch   command.Fetch     // nil: it cannot be had
+	Bits    command.FetchType // the part of what is fetched, if it is not all
+	Problem error             // why it cannot be had
 }
 
 // Vars implements Source.

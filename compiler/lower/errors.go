@@ -217,3 +217,15 @@ func (l *lowerer) narrowing(sp source.Span) {
 func (l *lowerer) snapshotAndStack(sp source.Span) {
 	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s may hang with a snapshot and a stack on an event of the scheduler", l.kernel()), todo("take one of them out"))
 }
+
+func (l *lowerer) argumentNotThere(sp source.Span, why error) {
+	message := "this argument cannot be had here"
+	if why != nil {
+		message += ": " + why.Error()
+	}
+	l.err(diag.NotStorable, sp, message, todo("leave it out, or read registers with $reg(…)"))
+}
+
+func (l *lowerer) unionDiffers(sp source.Span, name string) {
+	l.err(diag.MismatchedTypes, sp, fmt.Sprintf("the sources of '%s' do not keep their fields alike", name), todo("give each field a type: 'name: u64 = …'"))
+}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -51,10 +53,23 @@ func canFetch(x ir.Expr) bool {
 
 // canFetchAddress is canFetch of what is read behind: a constant may be added.
 func canFetchAddress(x ir.Expr) bool {
-	if base, _, ok := offset(x); ok {
-		return canFetch(base)
+	base, _, _ := offset(x)
+	return variable(base) != nil || canFetch(base)
+}
+
+// variable returns the kernel's variable that x is the address of, nil if it is
+// none.
+func variable(x ir.Expr) *ir.Addr {
+	for {
+		switch v := x.(type) {
+		case *ir.Addr:
+			return v
+		case *ir.Cast:
+			x = v.X
+		default:
+			return nil
+		}
 	}
-	return canFetch(x)
 }
 
 // offset takes a pointer apart that a constant is added to.
@@ -184,6 +199,7 @@ type fetcher struct {
 	l     *lowerer
 	on    *record   // of an eprobe: what it hangs on
 	probe *ir.Probe // of a probe
+	site  int       // of a probe in user space: which of its sites
 	ev    *ir.Event
 }
 
@@ -229,7 +245,7 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 		case ir.StackWord:
 			return command.StackN{N: x.N, Span: sp}
 		case ir.Arg:
-			return command.ArgN{N: x.N, Span: sp}
+			return f.argument(x.N-1, sp)
 		case ir.Ret:
 			return command.RetVal{Span: sp}
 		}
@@ -266,7 +282,7 @@ func (f *fetcher) field(x *ir.FieldRef) command.Fetch {
 	if f.probe != nil {
 		for i, a := range f.probe.Args {
 			if a.Name == x.Name {
-				return command.ArgN{N: i + 1, Span: x.Sp}
+				return f.argument(i, x.Sp)
 			}
 		}
 		panic("internal error: no argument " + x.Name)
@@ -301,9 +317,34 @@ func (f *fetcher) field(x *ir.FieldRef) command.Fetch {
 	return command.FieldOf{Name: x.Name, Span: x.Sp}
 }
 
+// argument returns how a probe gets the i-th argument, counted from 0: by its
+// number in the kernel, by the site's own way in user space.
+func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
+	if len(f.probe.Sites) == 0 {
+		return command.ArgN{N: i + 1, Span: sp}
+	}
+	site := f.probe.Sites[f.site]
+	if i < len(site.Args) {
+		if site.Args[i].Fetch == nil {
+			f.l.argumentNotThere(sp, site.Args[i].Problem)
+			return nil
+		}
+		return site.Args[i].Fetch
+	}
+	fetch, ok := object.ArgFetch(f.l.t.Arch(), i+1)
+	if !ok {
+		f.l.argumentNotThere(sp, nil)
+		return nil
+	}
+	return fetch
+}
+
 // behind returns how a probe reads memory off bytes behind x.
 func (f *fetcher) behind(x ir.Expr, off int64, whole ir.Expr) command.Fetch {
 	base, more, _ := offset(x)
+	if a := variable(base); a != nil {
+		return command.At{Symbol: a.Symbol, Off: off + more, Span: whole.Span()}
+	}
 	inner := f.fetch(base)
 	if inner == nil {
 		return nil

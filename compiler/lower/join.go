@@ -52,10 +52,7 @@ func (l *lowerer) join(rec *recipe) *record {
 	if !l.prepare(rec) || !l.chain(rec) {
 		return nil
 	}
-	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{}}
-	for _, f := range rec.fields {
-		j.fields[f.Name] = true
-	}
+	j := newJoiner(l, rec)
 	late, having, ok := j.divide()
 	if !ok {
 		return nil
@@ -132,6 +129,14 @@ type joiner struct {
 	hists   []*command.Hist     // of the last step, in the order in which they run
 	watch   *carried            // what the event is emitted on, if not each time; no field
 	usedUp  bool                // an expression of the last step reads a variable of the first
+}
+
+func newJoiner(l *lowerer, rec *recipe) *joiner {
+	j := &joiner{l: l, rec: rec, byKey: map[string]*carried{}, labels: labels{}, fields: labels{}, vars: map[string]string{}}
+	for _, f := range rec.fields {
+		j.fields[f.Name] = true
+	}
+	return j
 }
 
 // carried is a value that the synthetic event carries.

@@ -99,6 +99,10 @@ func (l *lowerer) event(ev *ir.Event) *record {
 		l.sameName(ev.Span, name, same[0])
 		return nil
 	}
+	if len(ev.Union) > 0 {
+		l.made[ev] = l.union(ev)
+		return l.made[ev]
+	}
 	rec := l.reduce(ev)
 	if rec == nil {
 		return nil

@@ -7,9 +7,11 @@ import (
 )
 
 // mechanism is the kernel's way to probe a place: it makes the command of an
-// event there, and tells what the command needs.
+// event there, and tells what the command needs. A place with several sites has
+// a command for each, which the kernel puts together into one event.
 type mechanism struct {
-	command func(name command.EventName, args []command.Arg) (command.Command, []target.Feature)
+	needs   target.Feature
+	command func(name command.EventName, args []command.Arg, site int) command.Command
 }
 
 // mechanism chooses how to probe a place; nil if the target cannot, which has
@@ -30,11 +32,19 @@ func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
 		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") {
 			return nil
 		}
-		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
-			return &command.Tprobe{EventName: name, Tracepoint: p.Symbol, At: p.Span, Args: args}, []target.Feature{target.TracepointProbes}
+		return &mechanism{target.TracepointProbes, func(name command.EventName, args []command.Arg, _ int) command.Command {
+			return &command.Tprobe{EventName: name, Tracepoint: p.Symbol, At: p.Span, Args: args}
 		}}
 	case ir.AtFunc:
 		return l.functionProbe(p)
+	case ir.AtUserFunc, ir.AtUser, ir.AtMark:
+		if !l.need(target.UprobeEvents, p.Span, "probe user space") {
+			return nil
+		}
+		return &mechanism{target.UprobeEvents, func(name command.EventName, args []command.Arg, site int) command.Command {
+			s := p.Sites[site]
+			return &command.Uprobe{EventName: name, Return: p.End == ir.EndExit, Path: p.Path, Offset: s.Offset, RefCtr: s.RefCtr, At: p.Span, Args: args}
+		}}
 	}
 	panic("internal error: no mechanism for this place")
 }
@@ -54,8 +64,8 @@ func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
 		if !l.need(target.FprobeEvents, p.Span, "place an fprobe") {
 			return nil
 		}
-		return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
-			return &command.Fprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, At: p.Span, Args: args}, []target.Feature{target.FprobeEvents}
+		return &mechanism{target.FprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
+			return &command.Fprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, At: p.Span, Args: args}
 		}}
 	}
 	if !l.need(target.KprobeEvents, p.Span, "probe a function") {
@@ -66,8 +76,8 @@ func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
 
 // kprobeAt is a kprobe at an instruction, or a kretprobe.
 func kprobeAt(p *ir.Probe, exit bool) *mechanism {
-	return &mechanism{func(name command.EventName, args []command.Arg) (command.Command, []target.Feature) {
-		return &command.Kprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}, []target.Feature{target.KprobeEvents}
+	return &mechanism{target.KprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
+		return &command.Kprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}
 	}}
 }
 

@@ -56,8 +56,16 @@ func (l *lowerer) probe(rec *recipe) *record {
 	if !b.finish(r, rec) {
 		return nil
 	}
-	c, needs := m.command(r.name, b.args)
-	l.write(c, needs...)
+	l.write(m.command(r.name, b.args, 0), m.needs)
+	for site := 1; site < len(s.probe.Sites); site++ {
+		args := b.atSite(site)
+		if args == nil {
+			return nil
+		}
+		l.write(m.command(r.name, args, site), m.needs)
+		// The first site's undo removes the event with all its sites.
+		l.plan.Writes[len(l.plan.Writes)-1].Undo = nil
+	}
 	return r
 }
 
@@ -67,6 +75,7 @@ type probeBuilder struct {
 	fetcher
 	rec    *recipe
 	args   []command.Arg
+	values []ir.Expr          // of args
 	byKey  map[string]*column // columns by the value that they hold
 	labels labels
 	late   []ir.Expr // conditions about the event's own fields
@@ -128,10 +137,28 @@ func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
 		a.Span = source.Join(sp, a.Span)
 	}
 	b.args = append(b.args, *a)
+	b.values = append(b.values, x)
 	b.into.columns = append(b.into.columns, argColumn(name, x, a.Type))
 	c := b.into.columns[len(b.into.columns)-1]
 	b.byKey[x.String()] = &c
 	return &c
+}
+
+// atSite returns the arguments as another site of the place has them: of the
+// same names and types, or the kernel would refuse to put the two together.
+func (b *probeBuilder) atSite(site int) []command.Arg {
+	b.site = site
+	args := []command.Arg{}
+	for i, x := range b.values {
+		fetch := b.fetch(x)
+		if fetch == nil {
+			return nil
+		}
+		a := b.args[i]
+		a.Fetch = fetch
+		args = append(args, a)
+	}
+	return args
 }
 
 // hiddenArg returns the column that holds x whole, adding an argument if the

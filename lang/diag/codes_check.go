@@ -334,6 +334,17 @@ const (
 	//	trace a.b { x } print "{x}"  # right
 	BadPrint Code = "bad-print"
 
+	// UnknownFile: a program or library that is not there, or is none.
+	//
+	//	trace ufunc "bash":readline           # wrong
+	//	trace ufunc "/usr/bin/bash":readline  # right
+	UnknownFile Code = "unknown-file"
+
+	// AbsentSource: the target does not have an optional source. A warning.
+	//
+	//	trace func blk_account_io_done?
+	AbsentSource Code = "absent-source"
+
 	// NotYet: the language has it and this compiler does not do it yet.
 	//
 	//	hist kmem.kmalloc by call_site
