@@ -59,6 +59,8 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 		if key := c.histKey(scopes, k); key != nil {
 			c.histName(names, key.Name, key.Span)
 			out.Keys = append(out.Keys, key)
+		} else if name := keyName(k); name != "" {
+			names[name] = k.Span() // what is said of it is enough
 		}
 	}
 	if len(out.Keys) > command.MaxHistKeys {
@@ -69,6 +71,8 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 			if v := c.histValue(scopes, f); v != nil {
 				c.histName(names, v.Name, v.Span)
 				out.Values = append(out.Values, v)
+			} else if f.Name != nil {
+				names[f.Name.Text()] = f.Name.Span()
 			}
 		}
 	}
@@ -93,6 +97,18 @@ func (c *checker) histName(names map[string]source.Span, name string, sp source.
 		return
 	}
 	names[name] = sp
+}
+
+// keyName is the name that a key has or gives itself, "" if it has none.
+func keyName(k *syntax.Key) string {
+	if k.Name != nil {
+		return k.Name.Text()
+	}
+	value := syntax.Unparen(k.Value)
+	if call, ok := value.(*syntax.Call); ok && len(call.Args) > 0 {
+		value = call.Args[0]
+	}
+	return selfName(uncastSyntax(value))
 }
 
 // histKey checks `[name =] E`, with E perhaps log2(x) or bucket(x, n).

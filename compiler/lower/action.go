@@ -57,7 +57,11 @@ func (l *lowerer) trigger(o *ir.On, a ir.Action) (*command.Trigger, bool) {
 	case a.Hist != nil:
 		t.Kind = pick(start, command.EnableHist, command.DisableHist)
 		on := l.tables[a.Hist]
-		if len(on) != 1 {
+		switch len(on) {
+		case 0: // it could not be made, which is said
+			return nil, false
+		case 1:
+		default:
 			l.notYet(a.Span, "starting a histogram of several sources")
 			return nil, false
 		}
