@@ -255,6 +255,12 @@ func (c *checker) probeSymbol(k *ir.Probe) {
 	switch fn.State {
 	case target.SymbolAbsent:
 		c.unknownSymbol(k.Span, k.Symbol)
+	case target.SymbolUnlisted:
+		// Not among the functions that can be traced: a kprobe may still do,
+		// on code that BTF knows of.
+		if _, err := c.t.FuncProto("", k.Symbol); k.Place == ir.AtFunc || errors.Is(err, target.ErrNotFound) {
+			c.unknownSymbol(k.Span, k.Symbol)
+		}
 	case target.SymbolFprobeOnly:
 		if k.Place == ir.AtInstruction {
 			c.onlyFprobe(k.Span, k.Symbol)
