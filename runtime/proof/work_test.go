@@ -1,0 +1,199 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience is how long a workload waits for another thread.
+const patience = 10 * time.Second
+
+// work is done by a thread of its own, so that its records can be told from
+// all others by the thread.
+type work struct {
+	tid int
+}
+
+// onThread runs f in a thread that does nothing else, and returns its id when f
+// has ended. The buffer is emptied before: a thread may have a past.
+func (b *bench) onThread(f func(w work) error) int {
+	start := make(chan struct{})
+	t := b.start(func(w work) error {
+		<-start
+		return f(w)
+	})
+	b.clear(b.instance)
+	close(start)
+	return t.wait()
+}
+
+// thread is a thread that runs.
+type thread struct {
+	b    *bench
+	tid  int
+	done chan error
+}
+
+// start runs f in a thread of its own, which ends with it.
+func (b *bench) start(f func(w work) error) *thread {
+	t := &thread{b: b, done: make(chan error, 1)}
+	up := make(chan int)
+	go func() {
+		// Without an unlock the thread ends with the goroutine.
+		runtime.LockOSThread()
+		w := work{tid: unix.Gettid()}
+		up <- w.tid
+		t.done <- f(w)
+	}()
+	t.tid = <-up
+	return t
+}
+
+// wait waits for the thread's end and returns its id. An error of its work ends
+// the case.
+func (t *thread) wait() int {
+	select {
+	case err := <-t.done:
+		if err != nil {
+			t.b.Fatalf("workload: %v", err)
+		}
+	case <-t.b.Context().Done():
+		t.b.Fatalf("workload: not done in time")
+	}
+	return t.tid
+}
+
+// pin keeps the calling thread on one CPU.
+func pin(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("pin to CPU %d: %w", cpu, err)
+	}
+	return nil
+}
+
+// rename gives the calling thread a name, of 15 bytes at most.
+func rename(name string) error {
+	p, err := unix.BytePtrFromString(name)
+	if err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(p)), 0, 0, 0)
+}
+
+// realtime makes the calling thread go before all normal ones.
+func realtime() error {
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 50}
+	if err := unix.SchedSetAttr(0, &attr, 0); err != nil {
+		return fmt.Errorf("become SCHED_FIFO: %w", err)
+	}
+	return nil
+}
+
+// asleep waits until a thread of this process sleeps.
+func asleep(tid int) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/stat", tid))
+		if err != nil {
+			return err
+		}
+		if _, rest, ok := strings.Cut(string(stat), ") "); ok && rest[0] == 'S' {
+			return nil
+		}
+	}
+	return fmt.Errorf("thread %d does not sleep", tid)
+}
+
+// keepRunning keeps the Go runtime from stopping the calling thread, which is
+// how it shares its processors: by a signal, which is blocked, or at the entry of
+// a function that is not marked nosplit, of which the thread must call none.
+func keepRunning() error {
+	var set unix.Sigset_t
+	set.Val[0] = 1 << (unix.SIGURG - 1)
+	return unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
+}
+
+// spin keeps the CPU busy until the clock shows until, and returns what it shows
+// then: nanoseconds of CLOCK_MONOTONIC. It calls only what keepRunning allows.
+//
+//go:nosplit
+func spin(until int64) int64 {
+	for {
+		if now := monotonic(); now >= until {
+			return now
+		}
+	}
+}
+
+//go:nosplit
+func monotonic() int64 {
+	var ts unix.Timespec
+	unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&ts)), 0)
+	return int64(ts.Sec)*1e9 + int64(ts.Nsec)
+}
+
+// openat is the system call itself, with the very flags; it returns what the
+// kernel does: a file descriptor or a negative errno.
+func openat(dir int, path string, flags, mode int) int {
+	p, err := unix.BytePtrFromString(path)
+	if err != nil {
+		panic(err)
+	}
+	fd, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(unsafe.Pointer(p)), uintptr(flags), uintptr(mode), 0, 0)
+	if errno != 0 {
+		return -int(errno)
+	}
+	return int(fd)
+}
+
+// getpgid and getsid are calls that nothing else in a guest makes, with an
+// argument of our choice. For a process that is not they fail, which is all the
+// same to the events.
+func getpgid(pid int) { _, _, _ = unix.Syscall(unix.SYS_GETPGID, uintptr(pid), 0, 0) }
+func getsid(pid int)  { _, _, _ = unix.Syscall(unix.SYS_GETSID, uintptr(pid), 0, 0) }
+
+// pipe is a pipe of one-byte messages.
+type pipe struct{ r, w int }
+
+func newPipe() (pipe, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return pipe{}, fmt.Errorf("make a pipe: %w", err)
+	}
+	return pipe{fds[0], fds[1]}, nil
+}
+
+func (p pipe) close() { _ = errors.Join(unix.Close(p.r), unix.Close(p.w)) }
+
+// send wakes the thread that waits in receive.
+func (p pipe) send() error {
+	_, err := unix.Write(p.w, []byte{1})
+	return err
+}
+
+func (p pipe) receive() error {
+	var one [1]byte
+	_, err := unix.Read(p.r, one[:])
+	return err
+}
+
+// cwd is AT_FDCWD as a register holds it.
+var cwd = ^uintptr(99)
+
+// openatBytes calls openat with a path that the caller may change later.
+func openatBytes(path []byte) {
+	_, _, _ = unix.Syscall6(unix.SYS_OPENAT, cwd, uintptr(unsafe.Pointer(&path[0])), unix.O_RDONLY, 0, 0, 0)
+}
+
+// scratch opens a new file on a tmpfs.
+func scratch(b *bench) (int, error) {
+	return unix.Open(b.TempDir()+"/scratch", unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
+}
