@@ -241,6 +241,9 @@ func (c *checker) fit(k *ir.Const, x ir.Expr, e *syntax.Binary) (*ir.Const, bool
 
 // fitName resolves a quoted name of one of x's values.
 func (c *checker) fitName(k *ir.Const, name string, x ir.Expr, t types.Int) (*ir.Const, bool) {
+	if t.Form == types.Ksym && t.Size == 8 && plainSymbol(name) {
+		return k, true // an address within that function
+	}
 	if t.Names == nil {
 		if t.Form == types.Char && len(name) == 1 {
 			return typedInt(int64(name[0]), t, k.Sp), true

@@ -198,8 +198,38 @@ func (c *checker) options(items []syntax.Item) {
 				}
 				o.Functions = v
 			}
-		case "buffer", "clock", "overwrite", "maxactive", "paused":
-			c.notYet(opt.Name.Span(), "option '"+name+"'")
+		case "buffer":
+			if v, ok := c.optionNumber(opt, 1, 1<<40); ok {
+				o.BufferKB = int((v + 1023) / 1024)
+				o.Settings = opt.Span()
+			}
+		case "maxactive":
+			if v, ok := c.optionNumber(opt, 1, command.MaxActive); ok {
+				o.MaxActive = int(v)
+			}
+		case "clock":
+			if v, ok := c.optionWord(opt); ok {
+				if !contains(clocks, v) {
+					c.optionValue(opt.Value.Span(), name, v, clocks)
+					continue
+				}
+				o.Clock, o.Settings = v, opt.Span()
+			}
+		case "overwrite":
+			if v, ok := c.optionWord(opt); ok {
+				switch v {
+				case "yes":
+					o.Overwrite = "1"
+				case "no":
+					o.Overwrite = "0"
+				default:
+					c.optionValue(opt.Value.Span(), name, v, []string{"yes", "no"})
+					continue
+				}
+				o.Settings = opt.Span()
+			}
+		case "paused":
+			c.notYet(opt.Name.Span(), "option 'paused'")
 		default:
 			c.unknownOption(opt.Name.Span(), name)
 		}
@@ -207,6 +237,36 @@ func (c *checker) options(items []syntax.Item) {
 	if o.Group == "" {
 		o.Group = defaultGroup(c.src.Name())
 	}
+}
+
+// clocks are the trace clocks that count nanoseconds, in which $time is
+// (kernel/trace/trace.c, trace_clocks).
+var clocks = []string{"local", "global", "perf", "mono", "mono_raw", "boot", "tai"}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// optionNumber returns an option's value that is a whole number, or a size in
+// bytes.
+func (c *checker) optionNumber(opt *syntax.Option, least, most uint64) (uint64, bool) {
+	if n, ok := opt.Value.(*syntax.Number); ok {
+		v, unit, err := n.Value()
+		if err == nil && unit == "" && v >= least && v <= most {
+			return v, true
+		}
+	}
+	at := opt.Name.Span()
+	if opt.Value != nil {
+		at = opt.Value.Span()
+	}
+	c.optionWantsNumber(at, opt.Name.Text(), least, most)
+	return 0, false
 }
 
 // optionWord returns an option's value: a name or a quoted text.

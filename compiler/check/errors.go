@@ -524,3 +524,11 @@ func probeName(p *ir.Probe) string {
 	}
 	return fmt.Sprintf("%s '%s%s'", word, p.Symbol, end)
 }
+
+func (c *checker) optionWantsNumber(sp source.Span, name string, least, most uint64) {
+	note := todo("write 'option %s %d', a number of %d to %d", name, least, least, most)
+	if name == "buffer" {
+		note = todo("write 'option buffer 8MiB': the size for each CPU")
+	}
+	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a number", name), note)
+}

@@ -547,3 +547,12 @@ func (c *checker) unknownPlaceholder(sp source.Span, name string, names []string
 	}
 	c.err(diag.BadPrint, sp, fmt.Sprintf("the form names '%s', which is no field of the event", name), todo("the fields are %s", some(names, 12)))
 }
+
+// decidedComparison warns of a comparison that its value's type decides.
+func (c *checker) decidedComparison(sp source.Span, holds bool) {
+	word := "never"
+	if holds {
+		word = "always"
+	}
+	c.add(diag.Warning, diag.ConstantCondition, sp, fmt.Sprintf("this comparison %s holds: the value's type has no other values", word), todo("compare with another constant"))
+}

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"go/constant"
+	"go/token"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/source"
@@ -280,6 +282,12 @@ func (c *checker) compare(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 	if !ok {
 		return c.invalid(sp)
 	}
+	if constX || constY {
+		if v, known := c.decided(string(e.Op), x, y); known {
+			c.decidedComparison(sp, v)
+			return boolConst(v, sp)
+		}
+	}
 	if _, text := x.Type().(types.String); text && e.Op != "==" && e.Op != "!=" {
 		c.orderOfStrings(e.OpSpan, string(e.Op))
 		return c.invalid(sp)
@@ -468,4 +476,27 @@ func plainNumber(x ir.Expr) bool {
 func negative(x ir.Expr) bool {
 	n, ok := constInt(x)
 	return ok && n < 0
+}
+
+// decided tells of a comparison with a constant whether it holds for all values
+// of the other side, or for none.
+func (c *checker) decided(op string, x, y ir.Expr) (holds, known bool) {
+	k, ok := y.(*ir.Const)
+	if !ok {
+		k, ok = x.(*ir.Const)
+		x, op = y, map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
+	}
+	if _, number := x.Type().(types.Int); !ok || !number || k.Value.Kind() != constant.Int {
+		return false, false
+	}
+	least, greatest := types.Bounds(x.Type())
+	atLeast := constant.Compare(k.Value, token.EQL, constant.MakeInt64(least))
+	atMost := constant.Compare(k.Value, token.EQL, constant.MakeUint64(greatest))
+	switch {
+	case atLeast && op == "<", atMost && op == ">":
+		return false, true
+	case atLeast && op == ">=", atMost && op == "<=":
+		return true, true
+	}
+	return false, false
 }

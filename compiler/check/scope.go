@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
@@ -155,6 +156,11 @@ func (sc *scope) valueName(name string, sp source.Span) ir.Expr {
 		return nil
 	}
 	t, _ := sc.opp.typ.(types.Int)
+	if t.Form == types.Ksym && t.Size == 8 {
+		if state, err := sc.c.t.Symbol(name); err != nil || state != target.SymbolAbsent && state != target.SymbolUnlisted {
+			return textConst(name, sp)
+		}
+	}
 	if v, ok := t.Names.Value(name); ok {
 		return namedConst(t, v, sp)
 	}

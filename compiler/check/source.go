@@ -370,12 +370,19 @@ func argumentsOf(name string) ([]ir.Var, bool) {
 	return nil, false
 }
 
-// formatArgs returns the arguments in the format of sys_enter_X, in order.
+// formatArgs returns the arguments in the format of sys_enter_X, in order. What
+// newer kernels copy of the caller's memory beside them are no arguments.
 func formatArgs(f *target.Format) []ir.Var {
+	copies := map[string]bool{}
+	for _, field := range f.Fields {
+		if c := f.Copied(field.Name); c != nil {
+			copies[c.Name] = true
+		}
+	}
 	var out []ir.Var
-	for _, f := range f.Fields {
-		if f.Name != "__syscall_nr" {
-			out = append(out, ir.Var{Name: f.Name, Type: f.Type})
+	for _, field := range f.Fields {
+		if field.Name != "__syscall_nr" && !copies[field.Name] {
+			out = append(out, ir.Var{Name: field.Name, Type: field.Type})
 		}
 	}
 	return out

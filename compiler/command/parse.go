@@ -51,7 +51,7 @@ func Parse(file, line string) (Command, error) {
 		return parseFilterFile(where.event, line)
 	case "enable":
 		return parseEnable(where.event, line)
-	case string(TraceClock), string(EventPID):
+	case string(TraceClock), string(EventPID), string(BufferKB), string(Overwrite):
 		return parseSetting(SettingName(where.kind), line)
 	}
 	return parseDynamic(where.kind, line)
@@ -99,9 +99,12 @@ func parseFile(file string) (place, error) {
 		switch kind {
 		case dynamicEvents, "kprobe_events", "uprobe_events", "synthetic_events":
 			return place{kind: kind}, nil
-		case string(TraceClock), string(EventPID):
+		case string(TraceClock), string(EventPID), string(BufferKB):
 			return place{kind: kind}, nil
 		}
+	}
+	if len(parts) == 2 && parts[0] == "options" && kind == "overwrite" {
+		return place{kind: string(Overwrite)}, nil
 	}
 	p := place{kind: kind}
 	if parts[0] != "events" || len(parts) < 2 || len(parts) > 4 {

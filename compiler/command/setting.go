@@ -27,6 +27,10 @@ const (
 	// EventPID lists the threads whose events are recorded and trigger; none
 	// means all (trace_events.c, trace_event_ignore_this_pid).
 	EventPID SettingName = "set_event_pid"
+	// BufferKB is the size of each CPU's buffer in KiB.
+	BufferKB SettingName = "buffer_size_kb"
+	// Overwrite is whether new records replace old ones in a full buffer.
+	Overwrite SettingName = "options/overwrite"
 )
 
 func (*Setting) command() {}
@@ -38,8 +42,13 @@ func (c *Setting) File() string { return string(c.Name) }
 // before should set that.
 func undoSetting(c *Setting) Command {
 	undo := &Setting{Name: c.Name}
-	if c.Name == TraceClock {
+	switch c.Name {
+	case TraceClock:
 		undo.Value = "local"
+	case BufferKB:
+		undo.Value = "1410" // kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT
+	case Overwrite:
+		undo.Value = "1"
 	}
 	return undo
 }
@@ -49,6 +58,8 @@ func spellSetting(c *Setting) error {
 	switch c.Name {
 	case TraceClock:
 		ok = isToken(c.Value)
+	case BufferKB, Overwrite:
+		ok = c.Value != "" && all(c.Value, isDigit)
 	case EventPID:
 		ok = all(c.Value, func(b byte) bool { return isDigit(b) || b == ' ' })
 	}

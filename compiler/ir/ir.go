@@ -28,6 +28,12 @@ type Options struct {
 	Group     string // of events that name none
 	Instance  string // "" is the top level
 	Functions string // auto, kprobe or fprobe
+
+	BufferKB  int         // of each CPU; 0: as it is
+	Clock     string      // of records; "": as it is
+	Overwrite string      // "1": new records replace old ones, "0": they are lost; "": as it is
+	MaxActive int         // calls that a return probe follows at once; 0: the kernel's default
+	Settings  source.Span // where the last of them is set
 }
 
 // Event is a derived event.

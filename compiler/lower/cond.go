@@ -8,6 +8,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -175,6 +176,9 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 	if d, ok := v.Type().(types.Duration); ok {
 		return l.duration(x, c, op, k, d)
 	}
+	if k.Value.Kind() == constant.String && isKsym(v.Type()) {
+		return l.inFunction(x, c, op, k)
+	}
 	if swapped(v.Type()) {
 		if op != "==" && op != "!=" {
 			l.noOrder(x.Sp, v.Type().String())
@@ -187,6 +191,24 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 		value.Text = glob(value.Text)
 	}
 	return &command.Pred{Field: c.name, Op: op, Value: value, Span: x.Sp}, true
+}
+
+func isKsym(t types.Type) bool {
+	i, ok := t.(types.Int)
+	return ok && i.Form == types.Ksym
+}
+
+// inFunction makes a predicate of an address that lies in a function.
+func (l *lowerer) inFunction(x *ir.Binary, c *column, op string, k *ir.Const) (command.Cond, bool) {
+	if op != "==" && op != "!=" {
+		l.noOrder(x.Sp, "ksym")
+		return nil, false
+	}
+	if !l.need(target.FilterFunction, x.Sp, "tell the function that an address is in") {
+		return nil, false
+	}
+	return &command.Pred{Field: c.name, Suffix: "function", Op: op, Span: x.Sp,
+		Value: command.Value{Text: constant.StringVal(k.Value), Span: k.Sp}}, true
 }
 
 // sides puts the constant of a comparison on the right.

@@ -229,3 +229,7 @@ func (l *lowerer) argumentNotThere(sp source.Span, why error) {
 func (l *lowerer) unionDiffers(sp source.Span, name string) {
 	l.err(diag.MismatchedTypes, sp, fmt.Sprintf("the sources of '%s' do not keep their fields alike", name), todo("give each field a type: 'name: u64 = …'"))
 }
+
+func (l *lowerer) optionWantsInstance(sp source.Span) {
+	l.err(diag.UnknownOption, sp, "this option is about the buffer, and the top level's is everybody's", todo("add 'option instance NAME', or compile with --instance"))
+}

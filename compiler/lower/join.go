@@ -330,7 +330,7 @@ func (j *joiner) put(i int, h *command.Hist) bool {
 // hist begins a histogram of step i: keys, size and conditions.
 func (j *joiner) hist(i int) *command.Hist {
 	s := j.rec.steps[i]
-	h := &command.Hist{Event: s.on.name, Size: j.rec.ev.Size, If: s.on.gate}
+	h := &command.Hist{Event: s.on.name, Size: j.rec.ev.Size, Clock: j.l.prog.Options.Clock, If: s.on.gate}
 	h.Event.Span = s.span
 	for _, k := range j.rec.keysOf(i) {
 		h.Keys = append(h.Keys, j.fieldOf(k))

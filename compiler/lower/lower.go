@@ -44,6 +44,7 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 	}
 	l.traces()
 	l.settle()
+	l.settings()
 	return l.plan, l.list.Sort()
 }
 
@@ -59,7 +60,11 @@ func (l *lowerer) settle() {
 	}
 	made := l.plan.Writes
 	l.plan.Writes = nil
-	l.write(&command.Setting{Name: command.TraceClock, Value: "global", Span: l.timed})
+	clock := l.prog.Options.Clock
+	if clock == "" {
+		clock = "global"
+	}
+	l.write(&command.Setting{Name: command.TraceClock, Value: clock, Span: l.timed})
 	if l.plan.Instance == "" {
 		l.plan.Writes = append(l.plan.Writes, made...)
 		return
@@ -67,6 +72,34 @@ func (l *lowerer) settle() {
 	l.write(&command.Setting{Name: command.EventPID, Value: noThread, Span: l.timed})
 	l.plan.Writes = append(l.plan.Writes, made...)
 	l.write(&command.Setting{Name: command.EventPID, Span: l.timed})
+}
+
+// settings sets what the script's options say of its buffer, which must be its
+// own: the top level's is everybody's.
+func (l *lowerer) settings() {
+	o := l.prog.Options
+	if !o.Settings.Valid() || o.Settings == (source.Span{}) {
+		return
+	}
+	if l.plan.Instance == "" {
+		l.optionWantsInstance(o.Settings)
+		return
+	}
+	made := l.plan.Writes
+	l.plan.Writes = nil
+	set := func(name command.SettingName, value string) {
+		l.write(&command.Setting{Name: name, Value: value, Span: o.Settings})
+	}
+	if o.BufferKB > 0 {
+		set(command.BufferKB, itoa(o.BufferKB))
+	}
+	if o.Overwrite != "" {
+		set(command.Overwrite, o.Overwrite)
+	}
+	if o.Clock != "" && !l.timed.Valid() {
+		set(command.TraceClock, o.Clock)
+	}
+	l.plan.Writes = append(l.plan.Writes, made...)
 }
 
 // noThread is no thread's number: the greatest that a kernel takes

@@ -27,7 +27,7 @@ func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
 		if !l.need(target.KprobeEvents, p.Span, "place a kprobe") {
 			return nil
 		}
-		return kprobeAt(p, false)
+		return kprobeAt(p, false, 0)
 	case ir.AtTracepoint:
 		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") {
 			return nil
@@ -71,13 +71,16 @@ func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
 	if !l.need(target.KprobeEvents, p.Span, "probe a function") {
 		return nil
 	}
-	return kprobeAt(p, exit)
+	return kprobeAt(p, exit, l.prog.Options.MaxActive)
 }
 
 // kprobeAt is a kprobe at an instruction, or a kretprobe.
-func kprobeAt(p *ir.Probe, exit bool) *mechanism {
+func kprobeAt(p *ir.Probe, exit bool, active int) *mechanism {
+	if !exit {
+		active = 0
+	}
 	return &mechanism{target.KprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
-		return &command.Kprobe{EventName: name, Return: exit, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}
+		return &command.Kprobe{EventName: name, Return: exit, MaxActive: active, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}
 	}}
 }
 
