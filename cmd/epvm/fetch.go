@@ -41,7 +41,24 @@ func (c *fetchCommand) Run(ctx context.Context) error {
 	if err == nil && missing {
 		return exitCode(1)
 	}
+	if err == nil {
+		fetchBusybox(ctx, kernels)
+	}
 	return err
+}
+
+// fetchBusybox gets the shell that some tests run in their guests; without it they are skipped.
+func fetchBusybox(ctx context.Context, kernels []vm.Kernel) {
+	seen := map[string]bool{}
+	for _, k := range kernels {
+		if seen[k.GoArch()] {
+			continue
+		}
+		seen[k.GoArch()] = true
+		if _, err := vm.FetchBusybox(ctx, k.GoArch()); err != nil {
+			fmt.Printf("%-12s  skipped: %v\n", "busybox", err)
+		}
+	}
 }
 
 // findKernels returns the kernels of those names, or all.

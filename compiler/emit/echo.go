@@ -1,8 +1,8 @@
-// Package emit prints a plan: as the shell lines that a person would type, and
-// as JSON for programs.
+// Package emit prints a plan: as the shell lines that a person would type, as a
+// script that carries it out by itself, and as JSON for programs.
 //
 // It decides nothing: what is written, and in which order, is the plan's. Read
-// echo.go for the lines and json.go for the JSON.
+// echo.go for the lines, sh.go for the script and json.go for the JSON.
 package emit
 
 import (

@@ -5,6 +5,9 @@ import "errors"
 // ErrNotFetched says that a kernel is not in the cache; see [Fetch].
 var ErrNotFetched = errors.New("kernel not fetched")
 
+// ErrNoBusybox says that there is no BusyBox in the cache; see [FetchBusybox].
+var ErrNoBusybox = errors.New("BusyBox not fetched")
+
 // ErrNoQEMU says that the emulator for a kernel's architecture is not installed; see [InstallQEMU].
 var ErrNoQEMU = errors.New("QEMU not installed")
 

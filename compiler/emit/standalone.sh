@@ -1,0 +1,270 @@
+#!/bin/sh
+@HEAD@
+#
+#   sh FILE start    make the events and turn them on; a failure takes all back
+#   sh FILE stop     take everything back
+#   sh FILE status   say whether it is on; the exit code is 3 if it is not
+#   sh FILE read     print the records and histograms so far
+#
+# It wants root, a POSIX shell, and cat, mkdir, rmdir, rm and uname. TRACEFS says
+# where tracefs is mounted, if not at a usual place; EP_STATE names a folder for
+# what stop must know (else /run, /var/run, /data/local/tmp or /dev).
+
+# shellcheck disable=SC2016 # a '$' in single quotes is the kernel's
+
+set -u
+umask 077
+name=@NAME@
+state=@STATE@
+instance=@INSTANCE@
+release=@RELEASE@
+in=${instance:+instances/$instance/}
+
+say() { printf '%s: %s\n' "$name" "$*" >&2; }
+
+die() {
+	say "$@"
+	exit 1
+}
+
+# enter goes to the root of tracefs.
+enter() {
+	if [ -n "${TRACEFS-}" ]; then
+		cd "$TRACEFS" 2>/dev/null && [ -d events ] && return
+		die "no tracefs at $TRACEFS, or it may not be read"
+	fi
+	for at in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		if [ -d "$at" ] && ! [ -x "$at" ]; then
+			die "$at may not be entered: become root"
+		fi
+		[ -d "$at/events" ] && cd "$at" && return
+	done
+	while read -r _ at type _; do
+		[ "$type" = tracefs ] && cd "$at" 2>/dev/null && [ -d events ] && return
+	done </proc/mounts
+	die 'no tracefs is mounted: mount -t tracefs tracefs /sys/kernel/tracing'
+}
+
+# remember finds the folder of the state: a file for each step that was done,
+# with what the step's file held before. A reboot empties tracefs, so the state
+# is that of one boot.
+remember() {
+	boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
+	for at in ${EP_STATE:+"$EP_STATE"} /run /var/run /data/local/tmp /dev; do
+		if [ -d "$at" ] && [ -w "$at" ]; then
+			state=$(cd "$at" && pwd)/$state
+			for old in "$state".*; do
+				[ "$old" = "$state.$boot" ] || rm -rf "$old"
+			done
+			state=$state.$boot
+			return
+		fi
+		[ "$at" = "${EP_STATE-}" ] && die "$at is no folder, or may not be written to"
+	done
+	die 'no folder to keep the state in: let EP_STATE name one'
+}
+
+# put HOW FILE DATA does one write(2): without a line end printf never makes two
+# of it, and what a file takes as a command must come whole. Only files of one
+# value are set; setting (>) a file of commands would delete everybody's.
+put() {
+	if [ "$1" = set ]; then
+		why=$({ printf %s "$3" >"$2"; } 2>&1)
+	else
+		why=$({ printf %s "$3" >>"$2"; } 2>&1)
+	fi
+}
+
+# now FILE prints what to write into a file of one value to have it as it is, or
+# nothing if that cannot be known.
+now() {
+	value=$(cat "$1" 2>/dev/null)
+	case $1 in
+	*/enable) value=${value%\*} ;;
+	*trace_clock)
+		value=${value#*\[}
+		value=${value%%\]*}
+		;;
+	*set_event_pid)
+		all=
+		for pid in $value; do all="$all$pid "; done
+		value=$all
+		;;
+	esac
+	case $value in
+	none) value=0 ;;
+	*'
+'*) value= ;;
+	esac
+	printf %s "$value"
+}
+
+# step N PLACE HOW FILE DATA does write N and notes it down before, so that a
+# shell that dies meanwhile leaves nothing that stop does not know.
+step() {
+	held=
+	[ "$3" = add ] || held=$(now "$4")
+	if ! printf %s "$held" >"$state/$1"; then
+		say "cannot write to $state"
+		return 1
+	fi
+	put "$3" "$4" "$5" && return
+	rm -f "$state/$1"
+	refused "$2" "$4" "$5"
+	return 1
+}
+
+# refused PLACE FILE DATA says which write failed, and what the kernel says of
+# it.
+refused() {
+	say "the kernel refused what $1 became:"
+	printf '\t%s\n' "$3" >&2
+	say "written to $PWD/$2: $why"
+	news "$log" error_log
+	[ -z "$in" ] || news "$inlog" "${in}error_log"
+}
+
+# news BEFORE FILE prints what a log has more than before.
+news() {
+	after=$(cat "$2" 2>/dev/null)
+	if [ -n "$after" ] && [ "$after" != "$1" ]; then
+		case $after in
+		"$1"*) after=${after#"$1"} ;;
+		*) # it keeps the newest eight
+			after="[${after##*
+[}" ;;
+		esac
+		printf '%s\n' "$after" >&2
+	fi
+}
+
+# back N HOW FILE DATA takes step N back, if it was done: the file gets what it
+# held before, or DATA if that is not known.
+back() {
+	[ -f "$state/$1" ] || return 0
+	if [ -e "$3" ]; then
+		held=$(cat "$state/$1")
+		if ! put "$2" "$3" "${held:-$4}"; then
+			say "cannot take back: ${held:-$4}"
+			say "written to $PWD/$3: $why"
+			return
+		fi
+	fi
+	rm -f "$state/$1"
+}
+
+# drop N GROUP/NAME removes the event that step N made, if it did.
+drop() {
+	[ -f "$state/$1" ] || return 0
+	if [ -d "events/$2" ] && ! put add dynamic_events "-:$2"; then
+		say "cannot remove the event $2: $why"
+		return
+	fi
+	rm -f "$state/$1"
+}
+
+steps() {
+@STEPS@
+}
+
+undo() {
+@UNDO@
+	if [ -f "$state/instance" ]; then
+		if [ -d "$in" ] && ! why=$(rmdir "$in" 2>&1); then
+			say "cannot remove the instance $instance: $why"
+		else
+			rm -f "$state/instance"
+		fi
+	fi
+	rmdir "$state" 2>/dev/null && return
+	say "not all is taken back: see $state, and run stop again"
+	return 1
+}
+
+# fresh makes the instance, if it is not there.
+fresh() {
+	if [ -n "$in" ] && ! [ -d "$in" ]; then
+		: >"$state/instance"
+		if ! why=$(mkdir "$in" 2>&1); then
+			rm -f "$state/instance"
+			say "cannot make the instance $instance: $why"
+			return 1
+		fi
+	fi
+}
+
+turn_on() {
+@ARCH@	if [ -n "$release" ] && [ "$(uname -r)" != "$release" ]; then
+		say "note: this is compiled for $release; here is $(uname -r)"
+	fi
+	if [ -d "$state" ]; then
+		say 'is on already'
+		return
+	fi
+	mkdir "$state" || die 'cannot keep the state'
+	log=$(cat error_log 2>/dev/null)
+	inlog=$(cat "${in}error_log" 2>/dev/null)
+	trap 'undo; exit 1' HUP INT TERM
+	if ! fresh || ! steps; then
+		undo && say 'everything has been taken back'
+		exit 1
+	fi
+	trap - HUP INT TERM
+}
+
+turn_off() {
+	if [ -d "$state" ]; then
+		undo || exit 1
+	fi
+}
+
+tell() {
+	if ! [ -d "$state" ]; then
+		printf '%s is off\n' "$name"
+		exit 3
+	fi
+	set -- @EVENTS@
+	for event; do
+		if ! [ -d "events/$event" ]; then
+			printf '%s is on, but the event %s is gone\n' "$name" "$event"
+			exit 1
+		fi
+	done
+	printf '%s is on\n' "$name"
+}
+
+# records prints the buffer. Recording pauses meanwhile: printing makes events,
+# and might never come to their end.
+records() {
+	if [ "$(cat "${in}tracing_on")" = 1 ]; then
+		trap 'put set "${in}tracing_on" 1; exit 1' HUP INT TERM PIPE
+		put set "${in}tracing_on" 0
+		cat "${in}trace"
+		put set "${in}tracing_on" 1
+		trap - HUP INT TERM PIPE
+	else
+		cat "${in}trace"
+	fi
+}
+
+show() {
+	[ -d "$state" ] || die 'is off'
+@READ@
+}
+
+case ${1-} in
+start | stop | status | read)
+	remember
+	enter
+	;;
+esac
+case ${1-} in
+start) turn_on ;;
+stop) turn_off ;;
+status) tell ;;
+read) show ;;
+*)
+	printf 'usage: sh %s start | stop | status | read\n' "$0" >&2
+	exit 2
+	;;
+esac
