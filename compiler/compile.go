@@ -7,6 +7,9 @@
 package compiler
 
 import (
+	"io/fs"
+	"strings"
+
 	"github.com/eptrace/ep/compiler/check"
 	"github.com/eptrace/ep/compiler/lower"
 	"github.com/eptrace/ep/compiler/plan"
@@ -14,6 +17,7 @@ import (
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/stdlib"
 )
 
 // Options are what a caller may say besides the script.
@@ -24,6 +28,10 @@ type Options struct {
 	// Instance is the tracefs instance to compile for, if the script's own
 	// `option instance` does not say; "" is the top level.
 	Instance string
+	// Import returns the text of a module that the script imports by a path
+	// that does not begin with "std/", or an error that is fs.ErrNotExist. nil:
+	// only ep's own modules can be imported.
+	Import func(path string) (*source.Source, error)
 }
 
 // Compile checks src against t and returns the plan that carries it out there.
@@ -35,7 +43,7 @@ func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, di
 	if list.HasErrors() {
 		return nil, list
 	}
-	prog, found := check.Check(script, t, check.Options{Set: opts.Set, Instance: opts.Instance})
+	prog, found := check.Check(script, t, check.Options{Set: opts.Set, Instance: opts.Instance, Import: opts.modules})
 	list = append(list, found...)
 	if list.HasErrors() {
 		return nil, list.Sort()
@@ -46,4 +54,16 @@ func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, di
 		return nil, list
 	}
 	return p, list
+}
+
+// modules finds the text of a module: ep's own, which are embedded, or the
+// caller's.
+func (o Options) modules(path string) (*source.Source, error) {
+	if text, ok := stdlib.Module(path); ok {
+		return source.New(path, text)
+	}
+	if o.Import == nil || strings.HasPrefix(path, stdlib.Prefix) {
+		return nil, fs.ErrNotExist
+	}
+	return o.Import(path)
 }

@@ -8,6 +8,9 @@
 package check
 
 import (
+	"io/fs"
+	"strings"
+
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/compiler/target"
@@ -20,6 +23,10 @@ import (
 type Options struct {
 	Set      map[string]string // params by name, as expressions of the language
 	Instance string            // used if the script does not say
+	// Import returns the text of a module by the path that an import statement
+	// names; an error that is fs.ErrNotExist if there is none. nil: there are no
+	// modules.
+	Import func(path string) (*source.Source, error)
 }
 
 // Check checks a parsed script against t. The Program is complete only if the
@@ -34,8 +41,16 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 
 		files:  map[string]*object.File{},
 		inline: map[string]bool{},
-		prog:   &ir.Program{Source: script.Source, Options: ir.Options{Instance: opts.Instance, Functions: "auto"}},
+
+		open:      opts.Import,
+		modules:   map[string]*module{},
+		importing: []string{script.Source.Name()},
+		prog:      &ir.Program{Source: script.Source, Options: ir.Options{Instance: opts.Instance, Functions: "auto"}},
 	}
+	if c.open == nil {
+		c.open = func(string) (*source.Source, error) { return nil, fs.ErrNotExist }
+	}
+	c.imports(script.Items)
 	c.declare(script.Items)
 	c.options(script.Items)
 	for _, d := range c.order {
@@ -64,6 +79,10 @@ type checker struct {
 	order []*decl
 	used  map[string]source.Span // fields that the script names, with one place each
 	prog  *ir.Program
+
+	open      func(path string) (*source.Source, error)
+	modules   map[string]*module // by alias
+	importing []string           // paths of the texts that this one is imported by
 
 	files  map[string]*object.File // opened ones, nil for what could not be
 	inline map[string]bool         // names given to events that the script does not name
@@ -106,8 +125,6 @@ func (c *checker) declare(items []syntax.Item) {
 			} else {
 				d.span = item.Span()
 			}
-		case *syntax.Import:
-			d.span = item.Span()
 		default:
 			continue
 		}
@@ -152,8 +169,6 @@ func (c *checker) resolve(d *decl) {
 		if d.hist = c.hist(item); d.hist != nil {
 			c.prog.Hists = append(c.prog.Hists, d.hist)
 		}
-	case *syntax.Import:
-		c.notYet(head(item.Span(), "import"), "imports")
 	}
 	d.state = done
 }
@@ -166,6 +181,9 @@ func head(sp source.Span, word string) source.Span {
 // checkSet reports --set names that are no params.
 func (c *checker) checkSet() {
 	for _, name := range sortedKeys(c.set) {
+		if alias, _, dotted := strings.Cut(name, "."); dotted && c.modules[alias] != nil {
+			continue // the module's to say
+		}
 		d, ok := c.decls[name]
 		if ok {
 			if _, isParam := d.item.(*syntax.Param); isParam {

@@ -303,9 +303,13 @@ func validInstance(s string) bool {
 }
 
 // defaultGroup names the group of a script's events after the script:
-// "tools/openat.ep" gives "ep_openat".
+// "tools/openat.ep" gives "ep_openat", standard input and a script on the command
+// line ("-", "-e") "ep".
 func defaultGroup(name string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
+	if strings.HasPrefix(name, "-") {
+		return "ep"
+	}
 	name = strings.TrimSuffix(name, ".ep")
 	var b strings.Builder
 	b.WriteString("ep_")

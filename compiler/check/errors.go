@@ -532,3 +532,21 @@ func (c *checker) optionWantsNumber(sp source.Span, name string, least, most uin
 	}
 	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a number", name), note)
 }
+
+func (c *checker) importCycle(sp source.Span, path string) {
+	c.err(diag.Recursive, sp, fmt.Sprintf("module '%s' imports itself", path), todo("a module's events derive from others'"))
+}
+
+func (c *checker) unknownModule(sp source.Span, path string) {
+	c.err(diag.UnknownModule, sp, fmt.Sprintf("there is no module '%s'", path), todo("modules of ep are called 'std/…'; others are files, found from the script's folder"))
+}
+
+func (c *checker) unreadableModule(sp source.Span, path string, err error) {
+	c.err(diag.UnknownModule, sp, fmt.Sprintf("cannot read module '%s': %v", path, err))
+}
+
+func (c *checker) unknownInModule(sp source.Span, m *module, name string) {
+	names := m.check.eventNames()
+	c.unknown(diag.UnknownEvent, sp, name, fmt.Sprintf("module '%s' has no event '%s'", m.alias, name), names, todo("it has %s", some(names, 12)))
+	c.list[len(c.list)-1].Fixes = nil
+}

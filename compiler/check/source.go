@@ -90,6 +90,9 @@ func (c *checker) namedSource(q *syntax.QName) ir.Source {
 		c.unknownEventName(span, name)
 		return nil
 	}
+	if m, ok := c.modules[q.Group.Text()]; ok {
+		return c.imported(m, q.Name.Text(), span)
+	}
 	return c.targetEvent(q.Group.Text(), q.Name.Text(), q)
 }
 

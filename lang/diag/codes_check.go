@@ -340,6 +340,12 @@ const (
 	//	trace ufunc "/usr/bin/bash":readline  # right
 	UnknownFile Code = "unknown-file"
 
+	// UnknownModule: an import of a module that there is not.
+	//
+	//	import "std/openz"  # wrong
+	//	import "std/opens"  # right
+	UnknownModule Code = "unknown-module"
+
 	// AbsentSource: the target does not have an optional source. A warning.
 	//
 	//	trace func blk_account_io_done?
