@@ -1,6 +1,9 @@
 package events
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // The per-CPU streams are merged so. Pages are read CPU by CPU, round by
 // round, and queued. A record may be handed out when no CPU can still come up
@@ -33,13 +36,20 @@ type source struct {
 	record []byte
 	time   uint64
 
-	// What was lost and not told yet.
-	lost     uint64
-	lostSome bool
+	// What was lost: all that is known, and what of it no record told yet. In
+	// a storm pages are too full for a number, and the CPU's stats are asked,
+	// now and then.
+	known     uint64
+	lost      uint64
+	lostSome  bool
+	uncounted bool // the kernel marked losses without a number
+	owed      bool // a mark came since the stats were asked
+	asked     time.Time
 
-	begun bool // a page has been read
-	base  stats
-	loss  Loss
+	begun  bool   // a page has been read
+	budget uint64 // records that are still to be read before the end
+	base   stats
+	loss   Loss
 }
 
 // queued is one page in a queue.

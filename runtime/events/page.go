@@ -164,6 +164,17 @@ func (l Layout) Page(b []byte) (Page, error) {
 // none of its records is earlier.
 func (p *Page) Start() uint64 { return p.now }
 
+// count returns how many records are left in the page and were lost before it.
+func (p Page) count() uint64 {
+	n := p.Lost
+	for {
+		if _, _, ok := p.Next(); !ok {
+			return n
+		}
+		n++
+	}
+}
+
 // Err returns why Next ended before the page did, nil if it did not.
 func (p *Page) Err() error { return p.bad }
 

@@ -195,7 +195,7 @@ func (r *Reader) openCPU(cpu int) error {
 	if err != nil {
 		return fmt.Errorf("open the buffer of CPU %d: %w", cpu, err)
 	}
-	s := &source{cpu: cpu, loss: Loss{CPU: cpu}}
+	s := &source{cpu: cpu, budget: unbounded, loss: Loss{CPU: cpu}}
 	// The descriptor stays good: r.files keeps the file until Close.
 	if ctlErr := conn.Control(func(fd uintptr) { s.fd, err = int(fd), unix.SetNonblock(int(fd), true) }); ctlErr != nil || err != nil {
 		return fmt.Errorf("open the buffer of CPU %d: %w", cpu, errors.Join(ctlErr, err))
@@ -233,9 +233,9 @@ func (r *Reader) Clock() *Clock { return r.clock }
 // clock that is the same on all CPUs (all but local) there are hardly any.
 func (r *Reader) Late() uint64 { return r.late }
 
-// Records hands out the records by time until ctx ends; then what is in the
-// buffers, as they were at that time, and then it ends. To end at a certain
-// record, turn tracing off (tracing_on) before ctx ends.
+// Records hands out the records by time until ctx ends; then as many as were
+// in the buffers at that time, and then it ends. To end at a certain record,
+// turn tracing off (tracing_on) before ctx ends.
 //
 // An error comes with a nil Record. It is about one page or one CPU, and
 // reading goes on, unless no CPU can be read any more. A loop that is left
@@ -283,9 +283,10 @@ func (r *Reader) Losses() []Loss {
 	out := make([]Loss, 0, len(r.sources))
 	for _, s := range r.sources {
 		l := s.loss
+		l.Overrun = s.known
 		if now, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
 			if overrun, dropped, ok := now.since(s.base); ok {
-				l.Overrun, l.Dropped, l.Exact = overrun, dropped, true
+				l.Overrun, l.Dropped, l.Left, l.Exact = overrun, dropped, now.entries, true
 			}
 		}
 		out = append(out, l)

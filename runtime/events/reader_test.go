@@ -33,7 +33,7 @@ func fakeTracefs(t *testing.T, cpus ...[]byte) string {
 	for cpu, pages := range cpus {
 		per := "per_cpu/cpu" + strconv.Itoa(cpu)
 		files[per+"/trace_pipe_raw"] = string(pages)
-		files[per+"/stats"] = "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts:     1.000002\nnow ts:     3.000004\ndropped events: 0\nread events: 0\n"
+		files[per+"/stats"] = "entries: 100000\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts:     1.000002\nnow ts:     3.000004\ndropped events: 0\nread events: 0\n"
 	}
 	for name, text := range files {
 		file := filepath.Join(dir, name)
@@ -134,6 +134,22 @@ func TestQueuesAreBounded(t *testing.T) {
 	}
 }
 
+func TestAClockThatGoesBackHoldsNothingUp(t *testing.T) {
+	var pages []byte
+	for range 20 {
+		pages = append(pages, pageOf(7, 0, 100, 200)...)
+		pages = append(pages, pageOf(7, 0, 10, 20)...)
+	}
+	r, err := Open(os.DirFS(fakeTracefs(t, pages, pages)), testStreams, Options{Memory: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, errs := readAll(t, r); len(got) != 160 || errs != nil || r.Late() == 0 {
+		t.Errorf("got %d records, %v, %d late", len(got), errs, r.Late())
+	}
+}
+
 func TestALoopMayBeTakenUpAgain(t *testing.T) {
 	r, err := Open(os.DirFS(fakeTracefs(t, pageOf(7, 0, 1, 2, 3), pageOf(7, 0, 2, 4))), testStreams, Options{})
 	if err != nil {
@@ -212,6 +228,48 @@ func TestLossesAreTheKernelsCount(t *testing.T) {
 	}
 	if got, want := r.Losses()[0], (Loss{Read: 1, Overrun: 2}); got != want {
 		t.Errorf("without stats: got %+v, want %+v", got, want)
+	}
+}
+
+func TestTheEndIsWhatWasThereThen(t *testing.T) {
+	dir := fakeTracefs(t, slices.Concat(pageOf(7, 0, 1, 2), pageOf(7, 0, 3), pageOf(7, 0, 4)), pageOf(7, 0, 3, 9))
+	stats := filepath.Join(dir, "per_cpu/cpu0/stats")
+	if err := os.WriteFile(stats, []byte("entries: 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(os.DirFS(dir), testStreams, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, errs := readAll(t, r); !slices.Equal(got, []string{"0:1", "0:2", "0:3", "1:3", "1:9"}) || errs != nil {
+		t.Errorf("got %q and %v", got, errs)
+	}
+	if l := r.Losses()[0]; l.Left != 3 || l.Read != 3 {
+		t.Errorf("got %+v", l)
+	}
+}
+
+// TestLossesWithoutANumber: pages too full for one are told of by the stats,
+// once in a while, and all that is told is what was lost.
+func TestLossesWithoutANumber(t *testing.T) {
+	marked := func(at uint64) []byte {
+		b := testPage(at, missedEvents, 4, 7, 42, uint32(at), 0)
+		return append(b, make([]byte, 4096-len(b))...)
+	}
+	dir := fakeTracefs(t, slices.Concat(pageOf(7, 2, 1), marked(2), marked(3), pageOf(7, 0, 4)))
+	r, err := Open(os.DirFS(dir), testStreams, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	stats := filepath.Join(dir, "per_cpu/cpu0/stats")
+	if err := os.WriteFile(stats, []byte("entries: 9\noverrun: 50\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, errs := readAll(t, r)
+	if want := []string{"0:1 after 2", "0:2 after 48", "0:3", "0:4"}; !slices.Equal(got, want) || errs != nil {
+		t.Errorf("got %q and %v, want %q", got, errs, want)
 	}
 }
 

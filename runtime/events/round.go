@@ -22,8 +22,13 @@ func (r *Reader) round() (settled uint64, pages int, idle bool) {
 		settled = min(settled, s.horizon())
 		idle = idle && (s.dead || s.drained)
 	}
-	if idle {
+	switch {
+	case idle:
 		settled = math.MaxUint64
+	case pages == 0 && len(r.merger.heap) > 0:
+		// All queues are full, so that nothing will change unless something is
+		// handed out. Only a clock that went back can hold it.
+		settled = max(settled, r.merger.heap[0].time)
 	}
 	return settled, pages, idle
 }
@@ -33,6 +38,10 @@ func (r *Reader) fill(s *source) int {
 	s.drained = false
 	pages := 0
 	for !s.dead && s.queuedPages() < r.limit {
+		if s.budget == 0 {
+			s.drained = true
+			return pages
+		}
 		b := r.page()
 		n, err := unix.Read(s.fd, b)
 		switch {
@@ -81,7 +90,9 @@ func (r *Reader) add(s *source, b []byte, n int) {
 		page.Lost -= min(page.Lost, s.base.overrun)
 		page.LostSome = page.LostSome && s.base.overrun == 0
 	}
-	s.loss.Overrun += page.Lost
+	if s.budget != unbounded {
+		s.budget -= min(s.budget, page.count())
+	}
 	r.latest = max(r.latest, page.Start())
 	if s.first > 0 && len(s.queue) == cap(s.queue) {
 		s.queue = s.queue[:copy(s.queue, s.queue[s.first:])]
@@ -100,11 +111,7 @@ func (r *Reader) advance(s *source) {
 	s.has = false
 	for s.first < len(s.queue) {
 		q := &s.queue[s.first]
-		if q.page.Lost > 0 || q.page.LostSome {
-			s.lost += q.page.Lost
-			s.lostSome = s.lostSome || q.page.LostSome
-			q.page.Lost, q.page.LostSome = 0, false
-		}
+		r.count(s, &q.page)
 		for {
 			record, t, ok := q.page.Next()
 			if !ok {
@@ -175,17 +182,57 @@ func (r *Reader) yield(s *source, yield func(*Record, error) bool) bool {
 	return more
 }
 
-// finish yields what is in the buffers. Were records made faster than read, it
-// would not end: so a CPU is read for a second at most once ctx has ended.
+// askEvery is how often a CPU's stats are read for a number of losses.
+const askEvery = 100 * time.Millisecond
+
+// count adds what was lost before a page to what is to be told.
+func (r *Reader) count(s *source, page *Page) {
+	if page.Lost > 0 && !s.uncounted {
+		s.known += page.Lost
+		s.lost += page.Lost
+	}
+	s.owed = s.owed || page.LostSome || page.Lost > 0 && s.uncounted
+	s.uncounted = s.uncounted || page.LostSome
+	page.Lost, page.LostSome = 0, false
+	if !s.owed {
+		return
+	}
+	now := time.Now()
+	if now.Sub(s.asked) < askEvery {
+		return
+	}
+	s.asked, s.owed = now, false
+	// What was overwritten behind the page is in the number too: it is told a
+	// bit early, and all told together is right.
+	if stats, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
+		if overrun, _, ok := stats.since(s.base); ok && overrun > s.known {
+			s.lost += overrun - s.known
+			s.known = overrun
+			return
+		}
+	}
+	s.lostSome = true
+}
+
+// unbounded is the budget of a CPU that is read as long as there is something.
+const unbounded = math.MaxUint64
+
+// finish yields as many records as are in the buffers now. Were they read until
+// they are empty, a storm would never end.
 func (r *Reader) finish(yield func(*Record, error) bool) {
-	deadline := time.Now().Add(time.Second)
+	for _, s := range r.sources {
+		if now, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
+			s.budget = now.entries
+		}
+	}
+	defer func() {
+		for _, s := range r.sources {
+			s.budget = unbounded
+		}
+	}()
 	for {
 		settled, _, idle := r.round()
-		over := idle || time.Now().After(deadline)
-		if over {
-			settled = math.MaxUint64
-		}
-		if !r.handOut(settled, yield) || over {
+		if !r.handOut(settled, yield) || idle {
 			return
 		}
 	}

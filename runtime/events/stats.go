@@ -15,9 +15,10 @@ type Loss struct {
 	Read    uint64 // read, those of other events than the streams' included
 	Overrun uint64 // overwritten before they could be read
 	Dropped uint64 // not recorded, since there was no room: the buffer was full and may not be overwritten, or an interrupt filled it
+	Left    uint64 // still in the buffer, to be read
 	Bad     uint64 // pages that could not be understood to their end
-	// Exact says that Overrun and Dropped are the kernel's own count. If not,
-	// Overrun is the least that it can be and Dropped is not known.
+	// Exact says that Overrun, Dropped and Left are the kernel's own count. If
+	// not, Overrun is the least that it can be and the others are not known.
 	Exact bool
 }
 

@@ -1,0 +1,25 @@
+package events
+
+import "github.com/eptrace/ep/lang/types"
+
+// Shape shows values of one type as lines of events do, to those that have them
+// from elsewhere: histograms have. It may be used by several goroutines.
+type Shape struct{ show show }
+
+// NewShape returns how values of type t are shown.
+func NewShape(t types.Type) *Shape { return &Shape{newShow(t)} }
+
+// AppendText appends v as Text does. In a list of fields (quote), text that
+// could be taken for more than one value is quoted.
+func (s *Shape) AppendText(dst []byte, v Value, n *Names, quote bool) []byte {
+	return s.show.appendValue(dst, &v, n, quote)
+}
+
+// AppendJSON appends v as JSON does.
+func (s *Shape) AppendJSON(dst []byte, v Value, n *Names) []byte {
+	return s.show.appendJSON(dst, &v, n)
+}
+
+// AppendJSONString appends text as a JSON string. What is no UTF-8 becomes
+// U+FFFD.
+func AppendJSONString(dst, text []byte) []byte { return appendJSONString(dst, text) }
