@@ -9,7 +9,8 @@ import (
 
 type checkCmd struct {
 	scriptFlags
-	Files []string `arg:"" name:"file" help:"The scripts; '-' is standard input."`
+	Files []string `arg:"" optional:"" name:"file" help:"The scripts; '-' is standard input."`
+	Expr  *string  `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of files."`
 	JSON  bool     `name:"json" help:"Print one JSON object on standard output instead of text."`
 }
 
@@ -21,6 +22,7 @@ Examples:
 
     ep check *.ep
     ep check --target 6.1-x86_64 openat.ep
+    ep check -e 'trace sched.sched_switch where prev_pid == 1'
     ep check --json openat.ep | jq '.diagnostics[].message'
 `
 }
@@ -31,20 +33,28 @@ func (c *checkCmd) Run(env *Env, g *globals) error {
 	if err != nil {
 		return err
 	}
+	names := c.Files
+	switch {
+	case c.Expr != nil && len(names) > 0:
+		return usagef("want files or -e, got both '%s' and -e", names[0])
+	case c.Expr != nil:
+		names = []string{""}
+	case len(names) == 0:
+		return usagef("want files or -e; '-' reads standard input")
+	}
 	t, err := g.chooseTarget(c.Target)
 	if err != nil {
 		return err
 	}
 	var all diag.List
 	unread := false
-	for _, name := range c.Files {
-		text, err := readScript(env, name)
+	for _, name := range names {
+		src, list, err := oneScript(env, name, c.Expr)
 		if err != nil {
 			fail(*env, err)
 			unread = true
 			continue
 		}
-		src, list := newSource(name, text)
 		if !list.HasErrors() {
 			_, list = compiler.Compile(src, t, compiler.Options{Set: set})
 		}

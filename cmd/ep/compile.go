@@ -7,8 +7,6 @@ import (
 
 	"github.com/eptrace/ep/compiler"
 	"github.com/eptrace/ep/compiler/emit"
-	"github.com/eptrace/ep/lang/diag"
-	"github.com/eptrace/ep/lang/source"
 )
 
 // scriptFlags are the flags of commands that compile a script.
@@ -37,7 +35,7 @@ type compileCmd struct {
 	scriptFlags
 	File     string  `arg:"" optional:"" help:"The script; '-' is standard input."`
 	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
-	As       string  `enum:"echo,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo) or the whole plan (json)."`
+	As       string  `enum:"echo,sh,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), or the whole plan (json)."`
 	Undo     bool    `help:"Print the lines that take everything back instead."`
 	Output   string  `short:"o" placeholder:"FILE" help:"Write to FILE instead of standard output."`
 	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
@@ -59,7 +57,7 @@ Examples:
 
 // Run carries out the command.
 func (c *compileCmd) Run(env *Env, g *globals) error {
-	src, list, err := c.source(env)
+	src, list, err := oneScript(env, c.File, c.Expr)
 	if err != nil {
 		return err
 	}
@@ -67,8 +65,8 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 	if err != nil {
 		return err
 	}
-	if c.Undo && c.As == "json" {
-		return usagef("--undo prints shell lines; the plan of --as json holds what undoes each write")
+	if c.Undo && c.As != "echo" {
+		return usagef("--undo prints shell lines; what --as %s prints holds what undoes each write", c.As)
 	}
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
@@ -85,6 +83,8 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 	switch {
 	case c.As == "json":
 		err = emit.JSON(&out, p)
+	case c.As == "sh":
+		err = emit.Sh(&out, p, emit.Machine{Release: t.Release(), Arch: t.Arch()})
 	case c.Undo:
 		err = emit.Undo(&out, p)
 	default:
@@ -94,25 +94,6 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 		return fmt.Errorf("print the plan: %w", err)
 	}
 	return writeOutput(env, c.Output, out.Bytes())
-}
-
-// source returns the script that the command line names.
-func (c *compileCmd) source(env *Env) (*source.Source, diag.List, error) {
-	switch {
-	case c.Expr != nil && c.File != "":
-		return nil, nil, usagef("want a file or -e, got both '%s' and -e", c.File)
-	case c.Expr != nil:
-		src, list := newSource("-e", *c.Expr)
-		return src, list, nil
-	case c.File == "":
-		return nil, nil, usagef("want a file or -e; '-' reads standard input")
-	}
-	text, err := readScript(env, c.File)
-	if err != nil {
-		return nil, nil, err
-	}
-	src, list := newSource(c.File, text)
-	return src, list, nil
 }
 
 // orScriptError returns err or, if it is nil, the end of a command whose

@@ -32,6 +32,29 @@ func readScript(env *Env, name string) (string, error) {
 	return string(data), nil
 }
 
+// inline is the name of a script that is given on the command line, after -e.
+const inline = "-e"
+
+// oneScript returns the script that a command line names: a file, or the text
+// after -e.
+func oneScript(env *Env, file string, expr *string) (*source.Source, diag.List, error) {
+	switch {
+	case expr != nil && file != "":
+		return nil, nil, usagef("want a file or -e, got both '%s' and -e", file)
+	case expr != nil:
+		src, list := newSource(inline, *expr)
+		return src, list, nil
+	case file == "":
+		return nil, nil, usagef("want a file or -e; '-' reads standard input")
+	}
+	text, err := readScript(env, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, list := newSource(file, text)
+	return src, list, nil
+}
+
 // cause returns err without the operation and path that os adds: the message
 // names the file as the user wrote it.
 func cause(err error) error {
