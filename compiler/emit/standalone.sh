@@ -93,6 +93,11 @@ now() {
 	esac
 	case $value in
 	none) value=0 ;;
+	X) value= ;; # CPUs differ
+	*'(expanded: '*) # a buffer that is not in use yet
+		value=${value#*: }
+		value=${value%)}
+		;;
 	*'
 '*) value= ;;
 	esac
