@@ -43,45 +43,49 @@ func Relocate(ev *Event, sp source.Span) {
 
 // at returns x with the place sp, and all that is in it.
 func at(x Expr, sp source.Span) Expr {
-	if x == nil {
-		return nil
-	}
-	switch x := x.(type) {
-	case *Const:
-		return &Const{At{x.T, sp}, x.Value}
-	case *FieldRef:
-		return &FieldRef{At{x.T, sp}, x.Stage, x.Name}
-	case *Own:
-		return &Own{At{x.T, sp}, x.Field}
-	case *Context:
-		c := *x
-		c.Sp = sp
-		return &c
-	case *Addr:
-		return &Addr{At{x.T, sp}, x.Symbol}
-	case *Str:
-		return &Str{At{x.T, sp}, at(x.X, sp), x.Max}
-	case *Load:
-		return &Load{At{x.T, sp}, at(x.X, sp), x.Off}
-	case *Unary:
-		return &Unary{At{x.T, sp}, x.Op, at(x.X, sp)}
-	case *Binary:
-		return &Binary{At{x.T, sp}, x.Op, at(x.X, sp), at(x.Y, sp)}
-	case *In:
-		set := make([]Range, len(x.Set))
-		for i, r := range x.Set {
-			set[i].Lo = at(r.Lo, sp).(*Const)
-			if r.Hi != nil {
-				set[i].Hi = at(r.Hi, sp).(*Const)
-			}
+	return Rewrite(x, func(x Expr) Expr {
+		switch x := x.(type) {
+		case *Const:
+			return &Const{At{x.T, sp}, x.Value}
+		case *FieldRef:
+			return &FieldRef{At{x.T, sp}, x.Stage, x.Name}
+		case *Own:
+			return &Own{At{x.T, sp}, x.Field}
+		case *Context:
+			c := *x
+			c.Sp = sp
+			return &c
+		case *Addr:
+			return &Addr{At{x.T, sp}, x.Symbol}
+		case *Str:
+			return &Str{At{x.T, sp}, x.X, x.Max}
+		case *Load:
+			return &Load{At{x.T, sp}, x.X, x.Off}
+		case *Unary:
+			return &Unary{At{x.T, sp}, x.Op, x.X}
+		case *Binary:
+			return &Binary{At{x.T, sp}, x.Op, x.X, x.Y}
+		case *In:
+			return &In{At{x.T, sp}, x.X, setAt(x.Set, sp)}
+		case *Cast:
+			return &Cast{At{x.T, sp}, x.X}
+		case *Bits:
+			return &Bits{At{x.T, sp}, x.X, x.Offset, x.Width}
+		case *Early:
+			return &Early{At{x.T, sp}, x.Stage, x.X}
 		}
-		return &In{At{x.T, sp}, at(x.X, sp), set}
-	case *Cast:
-		return &Cast{At{x.T, sp}, at(x.X, sp)}
-	case *Bits:
-		return &Bits{At{x.T, sp}, at(x.X, sp), x.Offset, x.Width}
-	case *Early:
-		return &Early{At{x.T, sp}, x.Stage, at(x.X, sp)}
+		panic(fmt.Sprintf("internal error: expression %T", x))
+	})
+}
+
+// setAt gives the constants of a set one place.
+func setAt(set []Range, sp source.Span) []Range {
+	out := make([]Range, len(set))
+	for i, r := range set {
+		out[i].Lo = &Const{At{r.Lo.T, sp}, r.Lo.Value}
+		if r.Hi != nil {
+			out[i].Hi = &Const{At{r.Hi.T, sp}, r.Hi.Value}
+		}
 	}
-	panic(fmt.Sprintf("internal error: expression %T", x))
+	return out
 }

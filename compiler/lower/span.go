@@ -135,33 +135,21 @@ func moveStage(x ir.Expr, from, to int) ir.Expr {
 // it is within enter().
 func spanValue(x ir.Expr, early bool) ir.Expr {
 	switch x := x.(type) {
+	case nil:
+		return nil
 	case *ir.Early:
 		return &ir.Early{At: x.At, Stage: 0, X: spanValue(x.X, true)}
 	case *ir.Context:
+		if x.Kind == ir.Elapsed {
+			return &ir.Binary{At: x.At, Op: "-", X: timeOf(1, x.Sp), Y: timeOf(0, x.Sp)}
+		}
 		c := *x
 		if !early {
 			c.Stage = 1
 		}
-		if x.Kind != ir.Elapsed {
-			return &c
-		}
-		return &ir.Binary{At: x.At, Op: "-", X: timeOf(1, x.Sp), Y: timeOf(0, x.Sp)}
-	case *ir.Str:
-		return &ir.Str{At: x.At, X: spanValue(x.X, early), Max: x.Max}
-	case *ir.Load:
-		return &ir.Load{At: x.At, X: spanValue(x.X, early), Off: x.Off}
-	case *ir.Unary:
-		return &ir.Unary{At: x.At, Op: x.Op, X: spanValue(x.X, early)}
-	case *ir.Binary:
-		return &ir.Binary{At: x.At, Op: x.Op, X: spanValue(x.X, early), Y: spanValue(x.Y, early)}
-	case *ir.In:
-		return &ir.In{At: x.At, X: spanValue(x.X, early), Set: x.Set}
-	case *ir.Cast:
-		return &ir.Cast{At: x.At, X: spanValue(x.X, early)}
-	case *ir.Bits:
-		return &ir.Bits{At: x.At, X: spanValue(x.X, early), Offset: x.Offset, Width: x.Width}
+		return &c
 	}
-	return x
+	return ir.Parts(x, func(x ir.Expr) ir.Expr { return spanValue(x, early) })
 }
 
 func timeOf(stage int, sp source.Span) ir.Expr {
