@@ -118,6 +118,18 @@ func (t *Target) Tracepoints() ([]string, error) {
 	return sortedNames(b.kernel, btfTypedef, tracepointTypedef), nil
 }
 
+// TypedFunctions returns the names of the functions of the kernel itself that the
+// type information tells of, sorted. Not all of them can be probed. The error is
+// ErrNoBTF, wrapped.
+func (t *Target) TypedFunctions() ([]string, error) {
+	b, err := t.lockBTF()
+	if err != nil {
+		return nil, err
+	}
+	defer b.mu.Unlock()
+	return sortedNames(b.kernel, btfFunc, ""), nil
+}
+
 func (b *btfs) proto(d *btfData, p btfType) *Proto {
 	proto := &Proto{Result: b.goType(d, p.ref)}
 	for i := range p.vlen {
