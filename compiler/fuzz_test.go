@@ -26,7 +26,7 @@ var fuzzTargets = []string{"5.10-x86_64", "6.1-x86_64", "6.17-x86_64", "7.3-x86_
 func corpus(t testing.TB) []string {
 	t.Helper()
 	var out []string
-	for _, glob := range []string{"../testdata/scripts/*.ep", "../testdata/errors/*.ep", "../testdata/values/*.ep"} {
+	for _, glob := range []string{"../testdata/scripts/*.ep", "../testdata/errors/*.ep", "../testdata/values/*.ep", "../testdata/scripts/cases/*.ep"} {
 		files, err := filepath.Glob(glob)
 		if err != nil {
 			t.Fatal(err)

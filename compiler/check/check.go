@@ -40,7 +40,7 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 		used:  map[string]source.Span{},
 
 		files:  map[string]*object.File{},
-		inline: map[string]bool{},
+		inline: map[string]int{},
 
 		open:      opts.Import,
 		modules:   map[string]*module{},
@@ -85,7 +85,7 @@ type checker struct {
 	importing []string           // paths of the texts that this one is imported by
 
 	files  map[string]*object.File // opened ones, nil for what could not be
-	inline map[string]bool         // names given to events that the script does not name
+	inline map[string]int          // names of events that the script does not name, with the last number behind each
 }
 
 // decl is a declared name: of an event, hist, param, const or import.

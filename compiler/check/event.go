@@ -341,11 +341,16 @@ func (c *checker) inlineName(src ir.Source) string {
 			base += endName(s.End)
 		}
 	}
-	name := uniqueName(base, func(name string) bool {
-		_, taken := c.decls[name]
-		return taken || c.inline[name]
-	})
-	c.inline[name] = true
+	base = base[:min(len(base), command.MaxName-6)]
+	// The numbers go on where the last name of the base ended, so that a
+	// thousand traces of one event take no longer each.
+	name, n := base, max(c.inline[base], 1)
+	for _, taken := c.decls[name]; taken || c.inline[name] > 0; _, taken = c.decls[name] {
+		n++
+		name = base + "_" + itoa(n)
+	}
+	c.inline[base] = n
+	c.inline[name] = max(c.inline[name], 1)
 	return name
 }
 

@@ -116,7 +116,7 @@ func (c *checker) imported(m *module, name string, span source.Span) ir.Source {
 			// It is the module's: its name says so, and the kernel's need not
 			// be what the script calls it.
 			ev.Name, ev.Inline = m.alias+"_"+ev.Name, true
-			c.inline[ev.Name] = true
+			c.inline[ev.Name] = max(c.inline[ev.Name], 1)
 		}
 	}
 	if d.event == nil {

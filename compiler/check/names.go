@@ -8,16 +8,6 @@ import (
 	"strconv"
 )
 
-// uniqueName returns base, or base_2, base_3 …: the first that is not taken.
-func uniqueName(base string, taken func(string) bool) string {
-	for name, i := base, 2; ; i++ {
-		if !taken(name) {
-			return name
-		}
-		name = base + "_" + strconv.Itoa(i)
-	}
-}
-
 func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
