@@ -96,6 +96,7 @@ type decl struct {
 	state  state
 	event  *ir.Event
 	absent bool // of an event or hist: it needs an optional source that is not there
+	wrong  bool // of an event: what it is made of cannot be told, which is reported
 	hist   *ir.Hist
 	value  *ir.Const
 }
@@ -159,8 +160,10 @@ func (c *checker) resolve(d *decl) {
 	d.state = open
 	switch item := d.item.(type) {
 	case *syntax.Event:
+		before := len(c.list)
 		d.event = c.event(item)
-		d.absent = d.event == nil
+		d.wrong = d.event == nil && c.list[before:].HasErrors()
+		d.absent = d.event == nil && !d.wrong
 	case *syntax.Param:
 		d.value = c.param(item)
 	case *syntax.Const:

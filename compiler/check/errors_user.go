@@ -20,10 +20,11 @@ func (c *checker) relativePath(sp source.Span, name string) {
 
 func (c *checker) badFile(sp source.Span, name string, err error) {
 	note := todo("it must be a program or library that the target has; compile for another machine on it, or with its files at hand")
+	why := "no such file"
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, object.ErrNotFound) {
-		note = todo("a probe wants a program or library for the target's processor")
+		why, note = err.Error(), todo("a probe wants a program or library for the target's processor")
 	}
-	c.err(diag.UnknownFile, sp, fmt.Sprintf("cannot use '%s' on target '%s': %v", name, c.t.Name(), err), note)
+	c.err(diag.UnknownFile, sp, fmt.Sprintf("cannot use '%s' on target '%s': %s", name, c.t.Name(), why), note)
 }
 
 func (c *checker) noCodeAt(sp source.Span, addr, path string, err error) {

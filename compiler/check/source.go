@@ -114,6 +114,8 @@ func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
 	c.resolve(d)
 	if d.absent {
 		c.absentEvent(span, name, d.span)
+	}
+	if d.event == nil {
 		return nil
 	}
 	return &ir.Derived{Event: d.event}
