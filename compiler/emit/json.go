@@ -48,6 +48,7 @@ type jsonWrite struct {
 	File    string           `json:"file"`
 	Data    string           `json:"data"`
 	Mode    string           `json:"mode"`
+	Why     string           `json:"why,omitempty"`
 	Needs   []target.Feature `json:"needs,omitempty"`
 	Origins []jsonOrigin     `json:"origins,omitempty"`
 	Undo    *jsonWrite       `json:"undo,omitempty"`
@@ -102,7 +103,7 @@ func newPlace(p *plan.Plan, sp source.Span) *jsonPlace {
 }
 
 func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
-	out := jsonWrite{File: file(p, w), Data: w.Data, Mode: "append", Needs: w.Needs}
+	out := jsonWrite{File: file(p, w), Data: w.Data, Mode: "append", Why: w.Why, Needs: w.Needs}
 	if w.Mode == plan.Truncate {
 		out.Mode = "truncate"
 	}

@@ -25,7 +25,8 @@ func (l *lowerer) on(o *ir.On) {
 		}
 		at := plain
 		foreign := at.on.kind == static && l.plan.Instance == ""
-		if foreign || l.triggers[triggerKey(at.on, t)] {
+		second := l.triggers[triggerKey(at.on, t)]
+		if foreign || second {
 			if at = l.observe("on", o.Whole, o.Stage, nil, true); at == nil {
 				return
 			}
@@ -36,7 +37,7 @@ func (l *lowerer) on(o *ir.On) {
 		}
 		t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
 		t.Event.Span = o.Span
-		l.write(t)
+		l.write(t).Why = whyTrigger(foreign, second)
 	}
 }
 

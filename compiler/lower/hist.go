@@ -37,7 +37,7 @@ func (l *lowerer) hist(h *ir.Hist) {
 		if !l.histColumns(c, h, o, &t, i == 0) {
 			return
 		}
-		l.write(c, target.Hist)
+		l.write(c, target.Hist).Why = whyTable(o)
 		t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
 		l.tables[h] = append(l.tables[h], o.on.name)
 	}

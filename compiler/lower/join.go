@@ -199,7 +199,7 @@ func (j *joiner) synthetic(name string) *record {
 		c.Fields = append(c.Fields, command.SynthField{Type: t, Name: v.name, Span: v.x.Span()})
 		r.columns = append(r.columns, v.column)
 	}
-	j.l.write(c, target.SyntheticEvents)
+	j.l.write(c, target.SyntheticEvents).Why = j.whyCarrier()
 	return r
 }
 
@@ -292,7 +292,7 @@ func (j *joiner) emit(syn *record) bool {
 		}
 	}
 	for _, t := range j.rec.disarm {
-		j.l.write(t)
+		j.l.write(t).Why = "the histograms are there, which keep the event on"
 	}
 	return true
 }
@@ -323,7 +323,7 @@ func (j *joiner) put(i int, h *command.Hist) bool {
 			j.l.timed = j.rec.ev.Span
 		}
 	}
-	j.l.write(h, target.HistVariables)
+	j.l.write(h, target.HistVariables).Why = j.whyHist(i, h)
 	return true
 }
 

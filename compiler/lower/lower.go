@@ -64,14 +64,14 @@ func (l *lowerer) settle() {
 	if clock == "" {
 		clock = "global"
 	}
-	l.write(&command.Setting{Name: command.TraceClock, Value: clock, Span: l.timed})
+	l.write(&command.Setting{Name: command.TraceClock, Value: clock, Span: l.timed}).Why = whyClock
 	if l.plan.Instance == "" {
 		l.plan.Writes = append(l.plan.Writes, made...)
 		return
 	}
 	l.write(&command.Setting{Name: command.EventPID, Value: noThread, Span: l.timed})
 	l.plan.Writes = append(l.plan.Writes, made...)
-	l.write(&command.Setting{Name: command.EventPID, Span: l.timed})
+	l.write(&command.Setting{Name: command.EventPID, Span: l.timed}).Why = "all is made: every thread counts again"
 }
 
 // settings sets what the script's options say of its buffer, which must be its
@@ -216,14 +216,15 @@ func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
 }
 
 // write appends a command to the plan, with its undo and the way from its bytes
-// to the script.
-func (l *lowerer) write(c command.Command, needs ...target.Feature) {
+// to the script. Who chose the command may say why in what is returned, before
+// the next write.
+func (l *lowerer) write(c command.Command, needs ...target.Feature) *plan.Write {
 	text, origins := command.Print(c)
 	if len(text) > command.MaxLine {
 		l.tooLong(origins, len(text))
-		return
+		return &plan.Write{} // of no use
 	}
-	w := plan.Write{File: c.File(), Data: text, Mode: modeOf(c), Needs: needs, Instanced: c.File() != "dynamic_events"}
+	w := plan.Write{File: c.File(), Data: text, Mode: modeOf(c), Needs: needs, Instanced: c.File() != "dynamic_events", Why: whyOf(c)}
 	for _, o := range origins {
 		w.Origin = append(w.Origin, plan.Origin{Lo: o.Lo, Hi: o.Hi, Span: o.Span})
 	}
@@ -231,6 +232,7 @@ func (l *lowerer) write(c command.Command, needs ...target.Feature) {
 		w.Undo = &plan.Write{File: undo.File(), Data: command.Line(undo), Mode: modeOf(undo), Instanced: undo.File() != "dynamic_events"}
 	}
 	l.plan.Writes = append(l.plan.Writes, w)
+	return &l.plan.Writes[len(l.plan.Writes)-1]
 }
 
 func modeOf(c command.Command) plan.Mode {

@@ -143,7 +143,7 @@ func (l *lowerer) order(rec *recipe) bool {
 			return false
 		}
 		arm := &command.Trigger{Event: r.name, Kind: command.Traceoff}
-		l.write(arm)
+		l.write(arm).Why = "both sides of the join are one event: the later side is switched on first, so that it runs first and does not find itself"
 		disarm := *arm
 		disarm.Remove = true
 		rec.disarm = append(rec.disarm, &disarm)

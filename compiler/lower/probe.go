@@ -37,7 +37,7 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 	if !b.finish(r, rec) {
 		return nil
 	}
-	l.write(&command.Eprobe{EventName: r.name, On: command.EventName{Group: s.on.name.Group, Name: s.on.name.Name, Span: s.span}, Args: b.args, If: gate}, target.Eprobes)
+	l.write(&command.Eprobe{EventName: r.name, On: command.EventName{Group: s.on.name.Group, Name: s.on.name.Name, Span: s.span}, Args: b.args, If: gate}, target.Eprobes).Why = l.whyEprobe(rec)
 	return r
 }
 
@@ -56,15 +56,15 @@ func (l *lowerer) probe(rec *recipe) *record {
 	if !b.finish(r, rec) {
 		return nil
 	}
-	l.write(m.command(r.name, b.args, 0), m.needs)
+	l.write(m.command(r.name, b.args, 0), m.needs).Why = l.whyProbe(s.probe)
 	for site := 1; site < len(s.probe.Sites); site++ {
 		args := b.atSite(site)
 		if args == nil {
 			return nil
 		}
-		l.write(m.command(r.name, args, site), m.needs)
-		// The first site's undo removes the event with all its sites.
-		l.plan.Writes[len(l.plan.Writes)-1].Undo = nil
+		w := l.write(m.command(r.name, args, site), m.needs)
+		w.Why = "the place has several sites, which the kernel puts together into one event"
+		w.Undo = nil // the first site's removes the event with all its sites
 	}
 	return r
 }

@@ -32,6 +32,9 @@ type Write struct {
 	Undo      *Write // what takes it back; its own Undo is nil
 	Needs     []target.Feature
 	Origin    []Origin
+	// Why says in one clause why the plan has this write, on this target. An
+	// Undo has none.
+	Why string
 }
 
 // Mode is how a Write opens its file.
