@@ -17,7 +17,7 @@ const (
 	// BadComment: a comment in another language's form.
 	//
 	//	trace a.b // all of it  # wrong
-	//	trace a.b # all of it
+	//	trace a.b # all of it   # right
 	BadComment Code = "bad-comment"
 
 	// BadNumber: digits and letters that are no number, or not in 64 bits.
@@ -78,9 +78,15 @@ const (
 
 	// TooDeep: an expression or a type that nests too deep, or a statement that
 	// is too long.
+	//
+	//	where ((((… x …))))  # wrong: more than 200 brackets in each other
+	//	where x               # right
 	TooDeep Code = "too-deep"
 
 	// TooManyErrors: the text has more errors than are shown.
+	//
+	//	trace {{{{ …  # wrong, a hundred times
+	//	trace a.b     # right
 	TooManyErrors Code = "too-many-errors"
 )
 
@@ -88,5 +94,8 @@ const (
 const (
 	// FormatFailed: a bug: formatting would have changed what a script means.
 	// The script is left as it is.
+	//
+	//	ep fmt x.ep  # wrong, and not the script's fault: report it
+	//	x.ep         # right: it is as it was
 	FormatFailed Code = "format-failed"
 )

@@ -11,7 +11,8 @@ const (
 
 	// UnreadableEvent: the target has the event, and its format cannot be read.
 	//
-	//	trace sched.sched_switch  # as a user who may not read tracefs
+	//	ep check x.ep       # wrong as a user who may not read tracefs
+	//	sudo ep check x.ep  # right, or with --target for a saved kernel
 	UnreadableEvent Code = "unreadable-event"
 
 	// UnknownField: an event has no field of that name.
@@ -235,7 +236,8 @@ const (
 	// ConstantCondition: a condition that always or never holds. A warning where
 	// it is made of constants, so that params can turn things on and off.
 	//
-	//	where 1 == 2
+	//	where 1 == 2         # wrong: never
+	//	where prev_pid == 2  # right
 	ConstantCondition Code = "constant-condition"
 
 	// MissingUnit: a plain number beside a duration.
@@ -266,6 +268,7 @@ const (
 	// NotStorable: a value that no record can hold.
 	//
 	//	{ mask = cpumask }  # wrong where the kernel gives it as raw words
+	//	{ cpu = $cpu }      # right
 	NotStorable Code = "not-storable"
 
 	// MisplacedValue: a value of the context or a function where there is none
@@ -296,17 +299,20 @@ const (
 	// SignedKeys: the keys of a join differ in sign, so that values below zero
 	// never match. A warning.
 	//
-	//	by a.signed_pid == b.unsigned_pid
+	//	by a.signed_pid == b.unsigned_pid         # wrong below zero
+	//	by a.signed_pid as u32 == b.unsigned_pid  # right
 	SignedKeys Code = "signed-keys"
 
 	// TooManyKeys: more keys than a hist of the kernel has.
 	//
 	//	by a.x == b.x, a.y == b.y, a.z == b.z, a.w == b.w  # wrong
+	//	by a.x == b.x, a.y == b.y, a.z == b.z              # right: three
 	TooManyKeys Code = "too-many-keys"
 
 	// TooManyFields: more fields than an event of its kind can have.
 	//
-	//	{ a = 1, b = 2, … }  # 129 of them
+	//	{ a = 1, b = 2, … }  # wrong: 129 of them
+	//	{ a = 1, b = 2 }     # right
 	TooManyFields Code = "too-many-fields"
 
 	// BadSize: a size that the kernel's tables cannot have, or have no use for.
@@ -318,8 +324,8 @@ const (
 	// UserMemoryAtEntry: user memory is read where a system call begins; what
 	// is not in memory then cannot be read. A warning.
 	//
-	//	trace syscall openat.enter { file = str(filename) }
-	//	trace syscall openat { file = str(filename) }  # reads at the exit
+	//	trace syscall openat.enter { file = str(filename) }  # wrong where it matters
+	//	trace syscall openat { file = str(filename) }        # right: reads at the exit
 	UserMemoryAtEntry Code = "user-memory-at-entry"
 
 	// MemoryGone: the caller's memory is read after execve has replaced it.
@@ -348,12 +354,14 @@ const (
 
 	// AbsentSource: the target does not have an optional source. A warning.
 	//
-	//	trace func blk_account_io_done?
+	//	trace func blk_account_io_done?          # wrong where it is not: nothing is traced
+	//	trace func blk_account_io_done else func blk_mq_end_request  # right
 	AbsentSource Code = "absent-source"
 
 	// NotYet: the language has it and this compiler does not do it yet.
 	//
-	//	hist kmem.kmalloc by call_site
+	//	event e from func f as a then func f as b by …  # wrong in this version
+	//	event e from func f                             # right
 	NotYet Code = "not-yet"
 )
 
@@ -361,33 +369,39 @@ const (
 const (
 	// MissingFeature: the target's kernel cannot do what the script needs.
 	//
-	//	event e from a.b { x }  # on Linux 5.10, which has no eprobes
+	//	event e from a.b { x }  # wrong on Linux 5.10, which has no eprobes
+	//	trace a.b               # right there
 	MissingFeature Code = "missing-feature"
 
 	// KernelQuirk: the target's kernel would do something else than the script
 	// says, and there is no way around it.
 	//
-	//	event e from raw_syscalls.sys_enter { x = args[1] }  # on Linux 6.1
+	//	event e from raw_syscalls.sys_enter { x = args[1] }  # wrong on Linux 6.1
+	//	trace syscall openat.enter                           # right: it needs no array
 	KernelQuirk Code = "kernel-quirk"
 
 	// TooManyVariables: a join carries more values than a hist can hold.
 	//
-	//	{ a = x.a, b = x.b, … }  # 17 of the first stage
+	//	{ a = x.a, b = x.b, … }  # wrong: 17 of the first stage
+	//	{ a = x.a, b = x.b }     # right: 16 at most
 	TooManyVariables Code = "too-many-variables"
 
 	// TooLong: a command that is longer than the kernel takes.
 	//
-	//	where comm in { "a", "b", … }  # thousands
+	//	where comm in { "a", "b", … }  # wrong: thousands
+	//	where comm ~ "a*"             # right
 	TooLong Code = "too-long"
 
 	// TooDeepDeref: more memory reads behind each other than a probe can do.
 	//
-	//	x = *******************p
+	//	x = *******************p  # wrong
+	//	x = **p                   # right
 	TooDeepDeref Code = "too-deep-deref"
 
 	// CannotFilter: a condition that no filter of the kernel can say.
 	//
-	//	where prev_pid == next_pid
+	//	where prev_pid == next_pid  # wrong: a filter compares with constants
+	//	where prev_pid == 0         # right
 	CannotFilter Code = "cannot-filter"
 
 	// CannotCompute: arithmetic that no kernel can do exactly.
@@ -398,6 +412,7 @@ const (
 
 	// NameTaken: two events whose names the kernel would confuse.
 	//
-	//	event a.lat from …  event b.lat from … then …
+	//	event a.lat from …  event b.lat from … then …       # wrong
+	//	event a.lat from …  event b.latency from … then …   # right
 	NameTaken Code = "name-taken"
 )
