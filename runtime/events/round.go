@@ -205,10 +205,12 @@ func (r *Reader) count(s *source, page *Page) {
 	// What was overwritten behind the page is in the number too: it is told a
 	// bit early, and all told together is right.
 	if stats, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
-		if overrun, _, ok := stats.since(s.base); ok && overrun > s.known {
-			s.lost += overrun - s.known
-			s.known = overrun
-			return
+		if overrun, _, ok := stats.since(s.base); ok {
+			if overrun > s.known {
+				s.lost += overrun - s.known
+				s.known = overrun
+			}
+			return // else an earlier number had it already
 		}
 	}
 	s.lostSome = true
