@@ -197,7 +197,7 @@ func (c *checker) allFields(ev *ir.Event, sc *scope) {
 		f := &ir.Field{Name: v.Name, Span: view.stage.Span, Type: v.Type,
 			Value: &ir.FieldRef{At: ir.At{T: v.Type, Sp: view.stage.Span}, Name: v.Name}}
 		c.fieldName(f)
-		if !copyable(v.Type) {
+		if !copyable(v.Type) && !filterOnly(ev, view.stage.Source) {
 			c.fieldNotStorable(view.stage.Span, v.Name)
 		}
 		ev.Fields = append(ev.Fields, f)
@@ -212,6 +212,17 @@ func (c *checker) allFields(ev *ir.Event, sc *scope) {
 	if isSpan(view.stage.Source) {
 		own(ir.Elapsed, contextType(ir.Elapsed))
 	}
+}
+
+// filterOnly reports whether an event may come to be no copy of its source but
+// the source itself, filtered: a trace of some records of an event with all
+// their fields. If not, the lowering says what cannot be copied.
+func filterOnly(ev *ir.Event, src ir.Source) bool {
+	switch src.(type) {
+	case *ir.Derived, *ir.KernelEvent:
+		return ev.Inline
+	}
+	return false
 }
 
 // field checks one field; nil if it cannot be told what it is.
@@ -319,8 +330,20 @@ func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	c.checkAliases(sc)
 	c.readTimes(ev)
 	vars := (&ir.Derived{Event: ev}).Vars()
-	c.prog.Events = append(c.prog.Events, ev)
-	c.prog.Traces = append(c.prog.Traces, &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Paused: t.Paused, Span: ev.Span})
+	tr := &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Paused: t.Paused, Span: ev.Span}
+	if t.Fields == nil {
+		// All fields of some records: the event itself may do, filtered.
+		switch from := ev.Stages[0].Source.(type) {
+		case *ir.Derived:
+			tr.Event, tr.Where, tr.Inline = from.Event, ev.Stages[0].Where, ev
+		case *ir.KernelEvent:
+			tr.Event, tr.Kernel, tr.Where, tr.Inline = nil, from.Format, ev.Stages[0].Where, ev
+		}
+	}
+	if tr.Inline == nil {
+		c.prog.Events = append(c.prog.Events, ev)
+	}
+	c.prog.Traces = append(c.prog.Traces, tr)
 }
 
 // inlineName names an event that the script does not: after its source, with a

@@ -104,7 +104,11 @@ func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
 		return c.load(x, t.Elem, n, e.Span())
 	case types.String:
 		if t.Cap > 0 && n >= 0 && n < int64(t.Cap) {
-			return c.load(x, types.Int{Size: 1, Form: types.Char}, n, e.Span())
+			char := types.Int{Size: 1, Form: types.Char}
+			if l, ok := x.(*ir.Load); ok { // a text in memory, not in the record
+				return &ir.Load{At: ir.At{T: char, Sp: e.Span()}, X: l.X, Off: l.Off + n}
+			}
+			return c.load(x, char, n, e.Span())
 		}
 		if t.Cap > 0 {
 			c.indexOutOfRange(i.Span(), n, x, types.Array{Elem: types.Int{Size: 1, Form: types.Char}, Len: t.Cap})

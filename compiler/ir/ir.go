@@ -205,10 +205,13 @@ func (*Syscall) src()     {}
 func (*Probe) src()       {}
 
 // Trace is an event whose records are wanted. Exactly one of Event and Kernel
-// is set.
+// is set. If Where is, only those of it are wanted that Where holds for; Inline
+// is an event that is just these.
 type Trace struct {
 	Event  *Event
 	Kernel *target.Format
+	Where  Expr
+	Inline *Event
 	Paused bool // until an On starts it
 	Print  string
 	Span   source.Span // of the source

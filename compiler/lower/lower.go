@@ -166,26 +166,65 @@ func (l *lowerer) build(rec *recipe) *record {
 // traces turns on the events whose records are wanted: first the conditions
 // that gate them, then the records, in the script's order.
 func (l *lowerer) traces() {
-	on := map[command.EventName]bool{}
+	times := map[string]int{}
+	for _, tr := range l.prog.Traces {
+		if r := l.traced(tr); r != nil {
+			times[r.name.String()]++
+		}
+	}
+	on := map[string]bool{}
 	for _, tr := range l.prog.Traces {
 		r := l.traced(tr)
 		if r == nil {
 			continue
 		}
+		gate := r.gate
+		if tr.Inline != nil {
+			var ok bool
+			if gate, ok = l.filtered(tr, r, times[r.name.String()] == 1); !ok {
+				if r = l.event(tr.Inline); r == nil {
+					continue
+				}
+				one := *tr
+				one.Event, one.Kernel = tr.Inline, nil
+				tr, gate = &one, r.gate
+			}
+		}
 		name := command.EventName{Group: r.name.Group, Name: r.name.Name, Span: tr.Span}
 		l.plan.Streams = append(l.plan.Streams, l.stream(tr, r))
-		key := command.EventName{Group: name.Group, Name: name.Name}
+		key := r.name.String()
 		if on[key] {
 			continue
 		}
 		on[key] = true
-		if r.gate != nil {
-			l.write(&command.Filter{Event: name, If: r.gate})
+		if gate != nil {
+			l.write(&command.Filter{Event: name, If: gate})
 		}
 		if !tr.Paused {
 			l.write(&command.Enable{Event: name, On: true})
 		}
 	}
+}
+
+// filtered returns the filter that makes an event's records those that a trace
+// wants; false if the event cannot be filtered for it: another trace wants other
+// records of it, the filter cannot say it, or the event is not the script's own.
+func (l *lowerer) filtered(tr *ir.Trace, r *record, only bool) (command.Cond, bool) {
+	if !only || r.kind == static && l.plan.Instance == "" {
+		return nil, false
+	}
+	gate := r.gate
+	for _, w := range ir.Conjuncts(tr.Where) {
+		if !testable(w, r) {
+			return nil, false
+		}
+		c, ok := l.cond(w, columnsOf(r))
+		if !ok {
+			return nil, false
+		}
+		gate = and(gate, c)
+	}
+	return gate, true
 }
 
 func (l *lowerer) traced(tr *ir.Trace) *record {

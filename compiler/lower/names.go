@@ -25,7 +25,13 @@ type names struct {
 
 func newNames(prog *ir.Program, t *target.Target) *names {
 	n := &names{t: t, group: prog.Options.Group, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: numbered{}, vars: numbered{}}
-	for _, ev := range prog.Events {
+	events := prog.Events[:len(prog.Events):len(prog.Events)]
+	for _, tr := range prog.Traces {
+		if tr.Inline != nil {
+			events = append(events, tr.Inline)
+		}
+	}
+	for _, ev := range events {
 		full := n.groupOf(ev) + "." + ev.Name
 		n.full[full] = append(n.full[full], ev.Span)
 		n.bare[ev.Name] = append(n.bare[ev.Name], ev.Span)

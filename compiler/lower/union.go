@@ -22,7 +22,10 @@ func (l *lowerer) union(ev *ir.Event) *record {
 	var all []*joiner
 	var late []*ir.Field
 	for _, m := range ev.Union {
-		j := l.member(ev, m)
+		j, never := l.member(ev, m)
+		if never {
+			continue // as of a condition on $func
+		}
 		if j == nil {
 			return nil
 		}
@@ -35,6 +38,10 @@ func (l *lowerer) union(ev *ir.Event) *record {
 			return nil
 		}
 		all, late = append(all, j), fields
+	}
+	if len(all) == 0 {
+		l.neverHolds(ev.Span)
+		return nil
 	}
 	syn := all[0].synthetic(name)
 	if syn == nil {
@@ -52,11 +59,15 @@ func (l *lowerer) union(ev *ir.Event) *record {
 }
 
 // member begins the join of one source of a union: one step whose event has the
-// fields.
-func (l *lowerer) member(ev, m *ir.Event) *joiner {
+// fields. never says that none of its records is wanted.
+func (l *lowerer) member(ev, m *ir.Event) (j *joiner, never bool) {
 	rec := l.reduce(m)
 	if rec == nil {
-		return nil
+		return nil, false
+	}
+	if before := len(l.list); l.never(rec) {
+		l.list = l.list[:before] // it may hold for another source
+		return nil, true
 	}
 	if len(rec.steps) != 1 || len(rec.having) > 0 || !l.asIs(rec) {
 		hidden := *m
@@ -64,7 +75,7 @@ func (l *lowerer) member(ev, m *ir.Event) *joiner {
 		rec.ev = &hidden
 		r := l.build(rec)
 		if r == nil {
-			return nil
+			return nil, false
 		}
 		one := &recipe{ev: ev, steps: []step{{on: r, span: ev.Span}}}
 		for _, f := range m.Fields {
@@ -75,7 +86,7 @@ func (l *lowerer) member(ev, m *ir.Event) *joiner {
 		rec = one
 	}
 	rec.ev = ev
-	return newJoiner(l, rec)
+	return newJoiner(l, rec), false
 }
 
 // sameColumns reports whether two joins emit the same fields.
