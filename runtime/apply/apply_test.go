@@ -4,169 +4,281 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
-	"github.com/eptrace/ep/runtime/tracefs"
+	"github.com/eptrace/ep/runtime/journal"
+	"golang.org/x/sys/unix"
 )
-
-// These tests see the writes as plain files take them: each is appended, or
-// takes the place of all. What a kernel makes of them is proved in
-// runtime/proof.
 
 const text = "event sched.switch from sched.sched_switch { prev = prev_pid }\ntrace sched.switch\n"
 
-// newPlan is a plan of three writes; the last file is missing if broken.
-func newPlan(t *testing.T, broken bool) *plan.Plan {
+// newPlan is a plan with a write of each kind.
+func newPlan(t *testing.T, instance string) *plan.Plan {
 	t.Helper()
 	src, err := source.New("switch.ep", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := "events/sched/switch/enable"
-	if broken {
-		last = "events/sched/switch/none"
+	set := func(file, data, undo string) plan.Write {
+		return plan.Write{File: file, Instanced: true, Data: data, Mode: plan.Truncate,
+			Undo:   &plan.Write{File: file, Instanced: true, Data: undo, Mode: plan.Truncate},
+			Origin: []plan.Origin{{Lo: 0, Hi: 1, Span: source.Span{Start: 63, End: 81}}}}
 	}
-	return &plan.Plan{Script: src, Writes: []plan.Write{
-		{File: "dynamic_events", Data: "e:sched/switch sched.sched_switch prev=$prev_pid:u32;", Undo: &plan.Write{File: "dynamic_events", Data: "-:sched/switch;"}},
-		{File: "events/sched/switch/filter", Instanced: true, Data: "prev > 1", Mode: plan.Truncate,
-			Undo: &plan.Write{File: "events/sched/switch/filter", Instanced: true, Data: "0", Mode: plan.Truncate}},
-		{File: last, Instanced: true, Data: "1", Mode: plan.Truncate,
-			Undo:   &plan.Write{File: last, Instanced: true, Data: "0", Mode: plan.Truncate},
-			Origin: []plan.Origin{{Lo: 0, Hi: 1, Span: source.Span{Start: 63, End: 81}}}},
+	add := func(file, data, undo string, instanced bool) plan.Write {
+		return plan.Write{File: file, Instanced: instanced, Data: data, Undo: &plan.Write{File: file, Instanced: instanced, Data: undo},
+			Origin: []plan.Origin{{Lo: 0, Hi: len(data), Span: source.Span{Start: 0, End: 62}}}}
+	}
+	hist := "hist:keys=pid:ts=common_timestamp"
+	return &plan.Plan{Script: src, Instance: instance, Writes: []plan.Write{
+		set("trace_clock", "global", "local"),
+		set("set_event_pid", "4194304", ""),
+		add("dynamic_events", "s:synthetic/both u64 lat", "-:synthetic/both", false),
+		add("dynamic_events", "e:sched/switch sched.sched_switch prev=$prev_pid:u32", "-:sched/switch", false),
+		add("dynamic_events", "e:sched/other sched.sched_switch next=$next_pid:u32", "-:sched/other", false),
+		add("events/sched/sched_waking/trigger", hist, "!"+hist, true),
+		set("events/sched/switch/filter", "prev > 1", "0"),
+		set("events/sched/switch/enable", "1", "0"),
+		set("set_event_pid", "", ""),
 	}}
 }
 
-var before = map[string]string{
-	"dynamic_events":             "",
-	"trace_clock":                "[local] global\n",
-	"error_log":                  "",
-	"events/sched/switch/filter": "none\n",
-	"events/sched/switch/enable": "0*\n",
-}
-
-func fake(t *testing.T) (*tracefs.FS, string) {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range before {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func TestApplyDoesAllAndUndoTakesAllBack(t *testing.T) {
+	for _, instance := range []string{"", "mine"} {
+		k := newKernel(t)
+		before := k.state()
+		a, err := Apply(t.Context(), k, newPlan(t, instance))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		dir := ""
+		if instance != "" {
+			dir = "instances/" + instance + "/"
+		}
+		for file, want := range map[string]string{
+			dir + "events/sched/switch/filter": "prev > 1\n", dir + "events/sched/switch/enable": "1\n",
+			dir + "trace_clock": "local [global] mono", dir + "set_event_pid": "",
+		} {
+			if got := k.files[file]; got != want {
+				t.Errorf("%s: got %q, want %q", file, got, want)
+			}
+		}
+		if len(k.events) != 3 {
+			t.Errorf("got events %q", k.events)
+		}
+		if want := k.writes; instance == "" && want != 7 {
+			t.Errorf("took %d writes; events are made in one", want)
+		}
+		if err := a.Undo(); err != nil {
 			t.Fatal(err)
 		}
+		same(t, "undone", before, k.state())
 	}
-	f, err := tracefs.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	return f, dir
-}
-
-func want(t *testing.T, f *tracefs.FS, files map[string]string) {
-	t.Helper()
-	for name, want := range files {
-		if got, err := f.Read(name); err != nil || string(got) != want {
-			t.Errorf("%s: got %q and %v, want %q", name, got, err, want)
-		}
-	}
-}
-
-func TestApplyWritesAndUndoTakesBack(t *testing.T) {
-	f, _ := fake(t)
-	a, err := Apply(t.Context(), f, newPlan(t, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, f, map[string]string{
-		"dynamic_events":             "e:sched/switch sched.sched_switch prev=$prev_pid:u32;",
-		"events/sched/switch/filter": "prev > 1",
-		"events/sched/switch/enable": "1",
-	})
-	if err := a.Undo(); err != nil {
-		t.Fatal(err)
-	}
-	want(t, f, map[string]string{
-		"dynamic_events":             "e:sched/switch sched.sched_switch prev=$prev_pid:u32;-:sched/switch;",
-		"events/sched/switch/filter": "0",
-		"events/sched/switch/enable": "0",
-	})
 }
 
 func TestWhatAFileHeldIsGivenBack(t *testing.T) {
-	f, dir := fake(t)
-	held := map[string]string{"events/sched/switch/filter": "prev == 7\n", "events/sched/switch/enable": "1\n", "trace_clock": "local global [mono]\n"}
-	for name, text := range held {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := newPlan(t, false)
-	p.Writes = append(p.Writes, plan.Write{File: "trace_clock", Instanced: true, Data: "global", Mode: plan.Truncate,
-		Undo: &plan.Write{File: "trace_clock", Instanced: true, Data: "local", Mode: plan.Truncate}})
-	a, err := Apply(t.Context(), f, p)
+	k := newKernel(t)
+	k.files["set_event_pid"] = "12\n34\n"
+	before := k.state()
+	a, err := Apply(t.Context(), k, newPlan(t, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Undo(); err != nil {
 		t.Fatal(err)
 	}
-	want(t, f, map[string]string{"events/sched/switch/filter": "prev == 7", "events/sched/switch/enable": "1", "trace_clock": "mono"})
+	if k.files["set_event_pid"] = strings.ReplaceAll(k.files["set_event_pid"], " ", "\n"); k.files["set_event_pid"] != "12\n34\n" {
+		t.Errorf("set_event_pid: got %q", k.files["set_event_pid"])
+	}
+	same(t, "undone", before, k.state())
 }
 
-func TestFailureTakesBackWhatWasDone(t *testing.T) {
-	f, _ := fake(t)
-	_, err := Apply(t.Context(), f, newPlan(t, true))
-	var refused *Error
-	if !errors.As(err, &refused) || !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("got %v, want an *Error of ErrNotExist", err)
+func TestWhatOthersChangedIsLetBe(t *testing.T) {
+	k := newKernel(t)
+	a, err := Apply(t.Context(), k, newPlan(t, ""))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if refused.File != "events/sched/switch/none" || refused.Byte != -1 || refused.Log != nil || !strings.HasPrefix(err.Error(), "switch.ep:2:1: ") {
-		t.Errorf("got %+v: %v", refused, err)
+	k.files["trace_clock"] = "local global [mono]"
+	k.files["events/sched/sched_waking/trigger"] = "hist:keys=comm [active]\n"
+	if err := a.Undo(); err != nil {
+		t.Fatal(err)
 	}
-	want(t, f, map[string]string{
-		"dynamic_events":             "e:sched/switch sched.sched_switch prev=$prev_pid:u32;-:sched/switch;",
-		"events/sched/switch/filter": "0",
-		"events/sched/switch/enable": "0*\n",
-	})
+	if got := k.files["trace_clock"]; got != "local global [mono]" {
+		t.Errorf("the clock that others set: got %q", got)
+	}
+	if got := k.files["events/sched/sched_waking/trigger"]; got != "hist:keys=comm [active]\n" {
+		t.Errorf("the trigger of others: got %q", got)
+	}
+}
+
+// TestWhatIsInTheWay: nothing is changed if others have what the plan needs, and
+// the error says who.
+func TestWhatIsInTheWay(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(k *kernel)
+		want string
+	}{
+		{"event", func(k *kernel) { k.addEvent("sched/other", "p:sched/other vfs_read") },
+			"event 'sched.other' is taken: there is a probe of this name, made by somebody"},
+		{"event that is on", func(k *kernel) {
+			k.addEvent("sched/other", "p:sched/other vfs_read")
+			k.files["events/sched/other/enable"] = "1\n"
+		}, "event 'sched.other' is taken: there is a probe of this name, on in the top level, made by somebody"},
+		{"event of the kernel", func(k *kernel) { k.addEvent("sched/switch", "") },
+			"event 'sched.switch' is taken: an event of the kernel's own has this name, made by somebody"},
+		{"trigger", func(k *kernel) {
+			k.files["events/sched/sched_waking/trigger"] = "hist:keys=pid:vals=hitcount:ts=common_timestamp:sort=hitcount:size=2048:clock=global [active]\n"
+		},
+			"cannot make the histogram on 'sched.sched_waking': the event has this trigger already, made by somebody"},
+		{"clock", func(k *kernel) { k.files["trace_clock"] = "local global [mono]" },
+			"cannot set the setting trace_clock: the clock is 'mono', which somebody chose"},
+	} {
+		k := newKernel(t)
+		c.set(k)
+		before := k.state()
+		tr := &Transaction{FS: k, Holder: func(string) string { return "somebody" }}
+		_, err := tr.Apply(t.Context(), newPlan(t, ""))
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: got %v", c.name, err)
+			continue
+		}
+		d := e.Diagnostic()
+		if d.Message != c.want || d.Code != diag.NameInUse || !d.Span.Valid() {
+			t.Errorf("%s: got %+v, want %q", c.name, d, c.want)
+		}
+		if k.writes != 0 {
+			t.Errorf("%s: %d writes", c.name, k.writes)
+		}
+		same(t, c.name, before, k.state())
+	}
+}
+
+func TestRefusalIsAtTheScript(t *testing.T) {
+	k := newKernel(t)
+	before := k.state()
+	p := newPlan(t, "mine")
+	p.Writes[3].Data = "e:sched/switch sched.sched_switch prev=$prev_pid:BAD"
+	p.Writes[3].Origin = append(p.Writes[3].Origin, plan.Origin{Lo: 35, Hi: 52, Span: source.Span{Start: 45, End: 60}})
+	_, err := Apply(t.Context(), k, p)
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, unix.EINVAL) {
+		t.Fatalf("got %v", err)
+	}
+	if e.Log == nil || e.Log.Text != "Unknown type" || e.Byte != 49 || p.Script.Slice(e.Span) != "prev = prev_pid" {
+		t.Errorf("got %+v: %v, byte %d", e, e.Log, e.Byte)
+	}
+	d := e.Diagnostic()
+	if d.Code != diag.KernelRefused || d.Message != "this kernel refused the event 'sched.switch': unknown type" {
+		t.Errorf("got %+v", d)
+	}
+	same(t, "refused", before, k.state())
+}
+
+func TestLieOfTheKernelIsFound(t *testing.T) {
+	k := newKernel(t)
+	a, err := Apply(t.Context(), k, newPlan(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.lie = true
+	if err := a.Undo(); !errors.Is(err, errNotAsAsked) {
+		t.Errorf("got %v, want %v", err, errNotAsAsked)
+	}
+	k.lie = false
+	if err := a.Undo(); err != nil {
+		t.Errorf("the second try: %v", err)
+	}
 }
 
 func TestApplyHeedsItsContext(t *testing.T) {
-	f, _ := fake(t)
+	k := newKernel(t)
+	before := k.state()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Apply(ctx, f, newPlan(t, false)); !errors.Is(err, context.Canceled) {
+	if _, err := Apply(ctx, k, newPlan(t, "")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
-	want(t, f, before)
+	same(t, "cancelled", before, k.state())
 }
 
-func TestInstanceIsMadeAndRemoved(t *testing.T) {
-	f, dir := fake(t)
-	if err := os.Mkdir(filepath.Join(dir, "instances"), 0o755); err != nil {
-		t.Fatal(err)
+// TestEveryFaultIsTakenBack: an error before or after each change, on the way
+// there and on the way back; and an end of the process there, with what the
+// journal says.
+func TestEveryFaultIsTakenBack(t *testing.T) {
+	faults := 0
+	for _, instance := range []string{"", "mine"} {
+		for n := 0; ; n++ {
+			tried := false
+			for _, after := range []bool{false, true} {
+				for _, dies := range []bool{false, true} {
+					tried = breakAt(t, instance, n, after, dies) || tried
+					faults++
+				}
+			}
+			if !tried {
+				break
+			}
+		}
 	}
-	p := newPlan(t, false)
-	p.Instance, p.Writes = "mine", p.Writes[:1]
-	a, err := Apply(t.Context(), f, p)
+	t.Logf("%d faults", faults)
+}
+
+// breakAt has change n fail, or the process end there, and reports whether there
+// was such a change.
+func breakAt(t *testing.T, instance string, n int, after, dies bool) (tried bool) {
+	k := newKernel(t)
+	k.addEvent("kprobes/theirs", "p:kprobes/theirs vfs_read")
+	k.files["events/sched/sched_waking/trigger"] = "hist:keys=comm [active]\n"
+	before := k.state()
+	dir, err := journal.OpenDir(t.TempDir()+"/ep", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Exists("instances/mine") {
-		t.Error("the instance was not made")
+	defer dir.Close()
+	w, err := dir.Create("run-1", journal.Head{Kind: journal.Run})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := a.Undo(); err != nil {
-		t.Error(err)
+	k.fault = func(at int, afterwards bool, _ string) error {
+		if at != n || after != afterwards {
+			return nil
+		}
+		tried = true
+		if dies {
+			panic(errFault)
+		}
+		return errFault
 	}
-	if f.Exists("instances/mine") {
-		t.Error("the instance was not removed")
+	func() {
+		defer func() {
+			if r := recover(); r != nil && r != errFault {
+				panic(r)
+			}
+		}()
+		tr := &Transaction{FS: k, Journal: w}
+		a, err := tr.Apply(t.Context(), newPlan(t, instance))
+		if err != nil {
+			return
+		}
+		_ = a.Undo() // it may fail, and then the journal tells
+	}()
+	k.fault = nil
+	j, err := dir.Read("run-1")
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := (&Transaction{FS: k}).Recover(j).Undo(); err != nil {
+		t.Errorf("instance '%s', change %d (after: %v, dies: %v): %v", instance, n, after, dies, err)
+	}
+	same(t, "recovered", before, k.state())
+	return tried
 }
 
 func TestSpanIsTheInnermostOrigin(t *testing.T) {
@@ -182,5 +294,78 @@ func TestSpanIsTheInnermostOrigin(t *testing.T) {
 	}
 	if got := spanAt(&plan.Write{}, 0); got.Valid() {
 		t.Errorf("got %v of a write without origins", got)
+	}
+}
+
+// TestCausesAreToldApart: one errno has many causes, and each has its words and
+// its code.
+func TestCausesAreToldApart(t *testing.T) {
+	steps := planSteps(newPlan(t, "mine"))
+	write := func(errno unix.Errno) error { return &fs.PathError{Op: "write", Path: "x", Err: errno} }
+	open := func(errno unix.Errno) error { return &fs.PathError{Op: "openat", Path: "x", Err: errno} }
+	for _, c := range []struct {
+		step  int
+		err   error
+		facts facts
+		code  diag.Code
+		want  string
+	}{
+		{4, write(unix.EEXIST), facts{}, diag.NameInUse, "cannot make the eprobe 'sched.switch': there is one already"},
+		{4, write(unix.EBUSY), facts{}, diag.EventBusy, "cannot change the eprobe 'sched.switch' while something uses it"},
+		{4, open(unix.ENOENT), facts{}, diag.NotOnMachine, "this kernel takes no new events: tracefs has no dynamic_events"},
+		{0, open(unix.ENOENT), facts{}, diag.NotOnMachine, "this kernel has no instances"},
+		{6, open(unix.ENOENT), facts{}, diag.NotOnMachine, "event 'sched.sched_waking' is not there, or takes no triggers"},
+		{8, open(unix.ENOENT), facts{}, diag.NotOnMachine, "this machine has no event 'sched.switch'"},
+		{8, open(unix.EACCES), facts{}, diag.NotPermitted, "cannot make 'sched.switch' turned on: permission denied"},
+		{4, write(unix.EPERM), facts{root: true, lockdown: "integrity"}, diag.NotPermitted, "cannot make the eprobe 'sched.switch': this kernel is locked down (integrity)"},
+		{4, write(unix.EPERM), facts{root: true}, diag.NotPermitted, "cannot make the eprobe 'sched.switch': the kernel does not permit it, though this is root"},
+		{1, open(unix.EROFS), facts{root: true}, diag.NotPermitted, "cannot make the setting trace_clock: tracefs is mounted read-only"},
+		{6, write(unix.EINVAL), facts{}, diag.KernelRefused, "this kernel refused the histogram on 'sched.sched_waking', and only says 'invalid argument'"},
+		{6, write(unix.ENOMEM), facts{}, diag.KernelRefused, "the kernel has no memory for the histogram on 'sched.sched_waking'"},
+		{4, errNotAsAsked, facts{}, diag.KernelDiffers, "this kernel took the eprobe 'sched.switch' and made something else of it"},
+	} {
+		e := &Error{File: steps[c.step].File, Data: steps[c.step].Data, Err: c.err, step: &steps[c.step], facts: c.facts, Span: source.NoSpan}
+		d := e.Diagnostic()
+		if d.Code != c.code || d.Message != c.want {
+			t.Errorf("%v: got [%s] %q, want [%s] %q", c.err, d.Code, d.Message, c.code, c.want)
+		}
+		if len(d.Notes) > 2 {
+			t.Errorf("%v: %d notes; one thing to do", c.err, len(d.Notes))
+		}
+	}
+}
+
+func TestHeldIsWhatSetsTheFileSo(t *testing.T) {
+	for _, c := range []struct {
+		file, shown, held string
+		ok                bool
+	}{
+		{"trace_clock", "local [global] mono\n", "global", true},
+		{"events/a/b/enable", "0*\n", "0", true},
+		{"events/a/enable", "X\n", "X", false},
+		{"events/a/b/filter", "none\n", "0", true},
+		{"events/a/b/filter", "pid == 3\n", "pid == 3", true},
+		{"events/a/b/filter", "pid == x\n       ^\nparse_error: Field not found\n", "", false},
+		{"set_event_pid", "1\n22\n", "1 22", true},
+		{"buffer_size_kb", "7 (expanded: 1408)\n", "7", true},
+		{"options/event-fork", "1\n", "1", true},
+	} {
+		held, ok := heldIn(c.file, c.shown)
+		if ok != c.ok || ok && held != c.held {
+			t.Errorf("%s %q: got %q and %v", c.file, c.shown, held, ok)
+		}
+	}
+}
+
+func TestEventsInTheListAreFoundByName(t *testing.T) {
+	lines := []string{"e:ep/a sched.sched_switch p=$prev_pid:u32", "s:synthetic/b\tu64 lat;", "r10:k/c vfs_read", "garbage", "p:nogroup x"}
+	var got []string
+	for _, l := range lines {
+		if n, ok := eventOf(l); ok {
+			got = append(got, n.String())
+		}
+	}
+	if want := []string{"ep.a", "synthetic.b", "k.c"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

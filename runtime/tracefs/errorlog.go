@@ -28,14 +28,14 @@ func (f *FS) ErrorLog(instance string) ([]LogEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what the kernel refused: %w", err)
 	}
-	return parseErrorLog(string(text)), nil
+	return ParseErrorLog(string(text)), nil
 }
 
 // commandLead stands before a command in the log, and before its caret as
 // blanks.
 const commandLead = "  Command: "
 
-// parseErrorLog reads a log (kernel/trace/trace.c, tracing_err_log_seq_show):
+// ParseErrorLog reads the text of a log (kernel/trace/trace.c, tracing_err_log_seq_show):
 //
 //	"[" SECONDS "." MICROSECONDS "] " FROM ": error: " TEXT
 //	"  Command: " COMMAND
@@ -43,7 +43,7 @@ const commandLead = "  Command: "
 //
 // A command may have line ends, of which each but the first line stands alone.
 // What is of no such form is left out.
-func parseErrorLog(text string) []LogEntry {
+func ParseErrorLog(text string) []LogEntry {
 	var list []LogEntry
 	open := false // the last of list has no caret yet
 	for line := range strings.Lines(text) {

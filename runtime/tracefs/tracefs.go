@@ -133,6 +133,28 @@ func In(instance, name string) string {
 	return path.Join("instances", instance, name)
 }
 
+// Instances returns the names of the instances, sorted; none if the kernel has
+// no instances.
+func (f *FS) Instances() ([]string, error) {
+	entries, err := fs.ReadDir(f.root.FS(), "instances")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// FS returns the tracefs as a file system to read. Its files are *os.File.
+func (f *FS) FS() fs.FS { return f.root.FS() }
+
 // MakeInstance makes an instance: buffers, events and triggers of its own. The
 // error is fs.ErrExist, wrapped, if there is one of the name.
 func (f *FS) MakeInstance(name string) error {

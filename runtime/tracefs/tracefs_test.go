@@ -153,7 +153,7 @@ lines a.b
 		{12000041 * time.Microsecond, "event filter parse error", "Field not found", "foo == 3", 0},
 		{113500 * time.Millisecond, "event_probe", "Attached event does not exist", "e:two\nlines a.b", 6},
 	}
-	got := parseErrorLog(text)
+	got := ParseErrorLog(text)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -167,7 +167,7 @@ func FuzzErrorLog(f *testing.F) {
 	f.Add("[    2.376218] hist: error: No\n  Command: x\n           ^\n")
 	f.Add("^\n[1.2] a: error: \n\n^")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, e := range parseErrorLog(text) {
+		for _, e := range ParseErrorLog(text) {
 			if e.Caret < 0 || strings.HasSuffix(e.Text, "\n") {
 				t.Errorf("%q: got %+v", text, e)
 			}

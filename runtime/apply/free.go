@@ -1,0 +1,144 @@
+package apply
+
+import (
+	"fmt"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/runtime/journal"
+)
+
+// free demands that nothing is in the way of the steps: names of events that
+// are taken, triggers that are there, filters and clocks that others set.
+func (a *Applied) free() error {
+	for i := range a.steps {
+		s := &a.steps[i]
+		if s.Kind == journal.Command && removes(s.cmd) || s.dynamic() && s.event().Name == "" {
+			continue
+		}
+		switch {
+		case s.dynamic():
+			if err := a.freeName(s); err != nil {
+				return err
+			}
+		case s.Kind == journal.Command:
+			there, err := a.view.look(s)
+			if err != nil {
+				return a.refused(s, err, nil)
+			}
+			if there == Present {
+				return a.inTheWay(s, a.holder(s.File, "the event has this trigger already"))
+			}
+		case s.Kind == journal.Value:
+			if err := a.freeValue(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// freeName demands that there is no event of the name of s.
+func (a *Applied) freeName(s *step) error {
+	there, err := a.view.look(s)
+	if err != nil {
+		return a.refused(s, err, nil)
+	}
+	if there == Absent {
+		return nil
+	}
+	name := s.event()
+	list, err := a.view.list()
+	if err != nil {
+		return a.refused(s, err, nil)
+	}
+	what := "an event of the kernel's own has this name"
+	if lines := list[name]; len(lines) > 0 {
+		what = "there is " + kindWord(lines[0][0]) + " of this name"
+	}
+	if on := a.enabledIn(name); on != "" {
+		what += ", on in " + on
+	}
+	return a.inTheWay(s, a.holder(eventDir(name), what))
+}
+
+// kindWord names the kind of event that a line of dynamic_events makes.
+func kindWord(letter byte) string {
+	switch letter {
+	case 'e':
+		return "an eprobe"
+	case 'p', 'r':
+		return "a probe"
+	case 'f':
+		return "an fprobe"
+	case 't':
+		return "a tracepoint probe"
+	case 's':
+		return "a synthetic event"
+	}
+	return "an event"
+}
+
+// holder adds to what is in the way whose it is.
+func (a *Applied) holder(file, what string) string {
+	if a.t.Holder == nil {
+		return what
+	}
+	if who := a.t.Holder(file); who != "" {
+		return what + ", made by " + who
+	}
+	return what + ", not made by ep"
+}
+
+// freeValue demands that no value that others chose would be changed: in an
+// instance of the plan's own nobody did. A fresh buffer's clock is "local",
+// unless the kernel says otherwise by its command line, and its filters are
+// none.
+func (a *Applied) freeValue(s *step) error {
+	text, err := a.t.FS.Read(s.File)
+	if err != nil {
+		return nil // it is to be made, or prepare says what is wrong
+	}
+	held, ok := heldIn(s.File, string(text))
+	if !ok || sameValue(s.File, string(text), s.Data) {
+		return nil
+	}
+	switch setting(s.File) {
+	case "filter":
+		if held != "0" {
+			return a.inTheWay(s, fmt.Sprintf("the event has the filter '%s' already", held))
+		}
+		if on, err := a.t.FS.Read(eventOfFile(s.File) + "/enable"); err == nil && len(on) > 0 && on[0] == '1' {
+			return a.inTheWay(s, "the event is on already, and a filter would take records from who turned it on")
+		}
+	case "trace_clock":
+		if held != "local" {
+			return a.inTheWay(s, fmt.Sprintf("the clock is '%s', which somebody chose", held))
+		}
+	}
+	return nil
+}
+
+// eventOfFile returns the folder that a file of an event is in.
+func eventOfFile(file string) string { return file[:len(file)-len("/"+setting(file))] }
+
+// InTheWay reports the names of the events of p that others have already.
+// Another suffix of names helps (compiler.Options).
+func (t *Transaction) InTheWay(steps []journal.Step) ([]command.EventName, error) {
+	v := view{fs: t.FS}
+	var list []command.EventName
+	for _, js := range steps {
+		s := newStep(js, nil)
+		name := s.event()
+		if !s.dynamic() || name.Name == "" {
+			continue
+		}
+		there, err := v.look(&s)
+		if err != nil {
+			return nil, err
+		}
+		if there != Absent {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}

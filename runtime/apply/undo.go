@@ -1,0 +1,222 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/runtime/journal"
+	"github.com/eptrace/ep/runtime/tracefs"
+)
+
+// Recover returns what a run has left in the kernel, by its journal, for Undo to
+// take back.
+func (t *Transaction) Recover(j *journal.Journal) *Applied {
+	a := &Applied{t: t, view: view{fs: t.FS}, states: append([]journal.State(nil), j.States...)}
+	for _, s := range j.Steps {
+		a.steps = append(a.steps, newStep(s, nil))
+	}
+	return a
+}
+
+// Undo takes back what was done, the last first, as if it had not been: also
+// what files of one value held, and the instance if Apply made it. It goes on
+// after an error, and returns all; what is still there can be taken back by
+// another Undo.
+//
+// What is not there any more, or was changed by others meanwhile, is let be.
+// Setting the clock back empties the buffer of the instance, and removing an
+// event takes its records with it: read them first. Of two plans that set one
+// file, as those do whose histograms keep times, undo the later first.
+func (a *Applied) Undo() error {
+	a.view.stale()
+	var errs []error
+	for hi := len(a.steps); hi > 0; {
+		lo := hi - 1
+		if a.left(lo) {
+			for a.steps[lo].dynamic() && lo > 0 && a.steps[lo-1].dynamic() && a.left(lo-1) {
+				lo--
+			}
+			if err := a.undoBatch(lo, hi); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		hi = lo
+	}
+	return errors.Join(errs...)
+}
+
+// left reports whether step i may have left something in the kernel.
+func (a *Applied) left(i int) bool {
+	return a.states[i] == journal.Begun || a.states[i] == journal.Done
+}
+
+// undoBatch takes the steps [lo, hi) back: one, or several that are for
+// dynamic_events.
+func (a *Applied) undoBatch(lo, hi int) error {
+	var lines []string
+	for i := hi - 1; i >= lo; i-- {
+		data, err := a.undoing(i)
+		if err != nil {
+			return fmt.Errorf("take back: %w", err)
+		}
+		if data != nil {
+			lines = append(lines, *data)
+		}
+	}
+	s := &a.steps[lo]
+	if len(lines) == 0 {
+		return a.undone(lo, hi)
+	}
+	err := a.takeBack(s, strings.Join(lines, "\n"))
+	if hi-lo > 1 && err != nil {
+		return a.undoEach(lo, hi)
+	}
+	if err == nil {
+		err = a.gone(lo, hi)
+	}
+	if err != nil {
+		return fmt.Errorf("take back: %w", a.whoHolds(s, err))
+	}
+	return a.undone(lo, hi)
+}
+
+// undoEach takes back one by one what a batch has left.
+func (a *Applied) undoEach(lo, hi int) error {
+	a.view.stale()
+	var errs []error
+	for i := hi - 1; i >= lo; i-- {
+		errs = append(errs, a.undoBatch(i, i+1))
+	}
+	return errors.Join(errs...)
+}
+
+// undoing returns what to write to take step i back, nil if there is nothing to
+// be done.
+func (a *Applied) undoing(i int) (*string, error) {
+	s := &a.steps[i]
+	if s.Undo == nil && s.Kind != journal.Instance {
+		return nil, nil
+	}
+	there, err := a.view.look(s)
+	if err != nil {
+		return nil, err
+	}
+	if there == Changed && a.setElsewhere(s) {
+		there = Present
+	}
+	if there != Present {
+		// A value that others set is theirs; so is an event of the name that is
+		// another.
+		return nil, nil
+	}
+	if s.Kind == journal.Instance {
+		return new(string), nil
+	}
+	data := s.Undo.Data
+	if s.Kind == journal.Value {
+		data = s.before()
+	}
+	if s.dynamic() {
+		data = a.removal(s)
+	}
+	return &data, nil
+}
+
+// setElsewhere reports whether a file holds what another step set it to.
+func (a *Applied) setElsewhere(s *step) bool {
+	if s.Kind != journal.Value {
+		return false
+	}
+	text, err := a.t.FS.Read(s.File)
+	if err != nil {
+		return false
+	}
+	for i := range a.steps {
+		o := &a.steps[i]
+		if o.Kind == journal.Value && o.File == s.File && a.states[i] != journal.Planned && sameValue(o.File, string(text), o.Data) {
+			return true
+		}
+	}
+	return false
+}
+
+// removal returns the command that removes the event of s. If others have added
+// probes of theirs to it, it says which is ours, by the kernel's own words.
+func (a *Applied) removal(s *step) string {
+	list, err := a.view.list()
+	if err != nil || len(list[s.event()]) < 2 {
+		return s.Undo.Data
+	}
+	line, ok := ownLine(s, list[s.event()])
+	if !ok {
+		return s.Undo.Data
+	}
+	_, words, _ := strings.Cut(line, " ")
+	return strings.TrimSuffix(s.Undo.Data, ";") + " " + words
+}
+
+// takeBack writes the undo of s.
+func (a *Applied) takeBack(s *step, data string) error {
+	switch s.Kind {
+	case journal.Instance:
+		return a.t.FS.RemoveInstance(setting(s.File))
+	case journal.Value:
+		return a.t.FS.Write(s.File, data, tracefs.Truncate)
+	}
+	a.view.stale()
+	return a.t.FS.Write(s.File, data, tracefs.Append)
+}
+
+// gone demands that what was removed is not shown any more: "!hist:…" that fits
+// no histogram removes nothing, and the kernel says that all is well.
+func (a *Applied) gone(lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		s := &a.steps[i]
+		if s.Kind != journal.Command || removes(s.cmd) || s.Undo == nil || s.dynamic() && s.event().Name == "" {
+			continue
+		}
+		there, err := a.view.look(s)
+		if err != nil {
+			return err
+		}
+		if there == Present {
+			return &fs.PathError{Op: "write", Path: s.File, Err: fmt.Errorf("%w: '%s' is still there", errNotAsAsked, s.Data)}
+		}
+	}
+	return nil
+}
+
+// whoHolds adds to the error of an undo what still uses the event.
+func (a *Applied) whoHolds(s *step, err error) error {
+	if !s.dynamic() {
+		return err
+	}
+	if holds := a.enabledIn(s.event()); holds != "" {
+		return fmt.Errorf("%w; %s is on in %s", err, s.event(), holds)
+	}
+	return err
+}
+
+// enabledIn lists where an event is enabled, "" if nowhere.
+func (a *Applied) enabledIn(name command.EventName) string {
+	var list []string
+	places := []string{""}
+	if more, err := a.t.FS.Instances(); err == nil {
+		places = append(places, more...)
+	}
+	for _, in := range places {
+		text, err := a.t.FS.Read(tracefs.In(in, eventDir(name)+"/enable"))
+		if err != nil || !strings.HasPrefix(string(text), "1") {
+			continue
+		}
+		if in == "" {
+			list = append(list, "the top level")
+			continue
+		}
+		list = append(list, "instance '"+in+"'")
+	}
+	return strings.Join(list, ", ")
+}
