@@ -226,3 +226,20 @@ func TestCompileIsDeterministic(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryWriteSaysWhy: ep explain has nothing else to say it by.
+func TestEveryWriteSaysWhy(t *testing.T) {
+	for _, src := range scripts(t) {
+		for _, name := range target.EmbeddedNames() {
+			p, _ := compiler.Compile(src, embedded(t, name), compiler.Options{})
+			if p == nil {
+				continue
+			}
+			for _, w := range p.Writes {
+				if w.Why == "" || strings.HasSuffix(w.Why, ".") {
+					t.Errorf("%s for %s: %s: got reason %q, want a clause", src.Name(), name, w.Data, w.Why)
+				}
+			}
+		}
+	}
+}

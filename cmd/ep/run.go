@@ -25,6 +25,7 @@ type cli struct {
 	Compile     compileCmd  `cmd:"" help:"Print what a script compiles to."`
 	Check       checkCmd    `cmd:"" help:"Print all errors and warnings of scripts."`
 	Fmt         fmtCmd      `cmd:"" help:"Format scripts in the one style."`
+	Explain     explainCmd  `cmd:"" help:"Explain what a script becomes and why, or the code of an error."`
 	List        listCmd     `cmd:"" help:"List what can be traced: events, system calls, functions, tracepoints."`
 	Target      targetCmd   `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
 	Version     versionCmd  `cmd:"" help:"Print the version."`

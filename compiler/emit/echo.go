@@ -60,8 +60,16 @@ func makesInstance(p *plan.Plan) bool {
 	return false
 }
 
-// file returns the path of w's file from the root of tracefs.
-func file(p *plan.Plan, w *plan.Write) string {
+// Line returns the shell line that does a write of p, in the root of tracefs,
+// without a newline.
+func Line(p *plan.Plan, w *plan.Write) string {
+	var b strings.Builder
+	line(&b, p, w)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// File returns the path of the file of a write of p, from the root of tracefs.
+func File(p *plan.Plan, w *plan.Write) string {
 	if w.Instanced && p.Instance != "" {
 		return "instances/" + p.Instance + "/" + w.File
 	}
@@ -76,7 +84,7 @@ func line(b *strings.Builder, p *plan.Plan, w *plan.Write) {
 	} else {
 		b.WriteString(" >> ")
 	}
-	b.WriteString(quote(file(p, w)))
+	b.WriteString(quote(File(p, w)))
 	b.WriteByte('\n')
 }
 

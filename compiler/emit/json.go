@@ -103,7 +103,7 @@ func newPlace(p *plan.Plan, sp source.Span) *jsonPlace {
 }
 
 func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
-	out := jsonWrite{File: file(p, w), Data: w.Data, Mode: "append", Why: w.Why, Needs: w.Needs}
+	out := jsonWrite{File: File(p, w), Data: w.Data, Mode: "append", Why: w.Why, Needs: w.Needs}
 	if w.Mode == plan.Truncate {
 		out.Mode = "truncate"
 	}

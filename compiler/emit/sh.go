@@ -84,7 +84,7 @@ func comment(text string) string {
 func sum(p *plan.Plan) uint32 {
 	h := fnv.New32a()
 	for i := range p.Writes {
-		fmt.Fprintf(h, "%s\x00%s\x00", file(p, &p.Writes[i]), p.Writes[i].Data) // a hash takes all
+		fmt.Fprintf(h, "%s\x00%s\x00", File(p, &p.Writes[i]), p.Writes[i].Data) // a hash takes all
 	}
 	return h.Sum32()
 }
@@ -120,7 +120,7 @@ func steps(p *plan.Plan, script string) string {
 		if n := lineOf(p, w); n > 0 {
 			place = fmt.Sprintf("%s:%d", script, n)
 		}
-		lines = append(lines, fmt.Sprintf("\tstep %d %s %s %s %s", i+1, quote(place), how(w), quote(file(p, w)), quote(w.Data)))
+		lines = append(lines, fmt.Sprintf("\tstep %d %s %s %s %s", i+1, quote(place), how(w), quote(File(p, w)), quote(w.Data)))
 	}
 	return strings.Join(lines, " &&\n")
 }
@@ -154,7 +154,7 @@ func undoSteps(p *plan.Plan) string {
 		case madeEvent(u) != "":
 			fmt.Fprintf(&b, "\tdrop %d %s\n", i+1, quote(madeEvent(u)))
 		default:
-			fmt.Fprintf(&b, "\tback %d %s %s %s\n", i+1, how(u), quote(file(p, u)), quote(u.Data))
+			fmt.Fprintf(&b, "\tback %d %s %s %s\n", i+1, how(u), quote(File(p, u)), quote(u.Data))
 		}
 	}
 	return b.String()
@@ -190,10 +190,10 @@ func readSteps(p *plan.Plan) string {
 		seen := ""
 		for _, h := range p.Tables[i].Hists {
 			f := &plan.Write{File: "events/" + h.Group + "/" + h.Event + "/hist", Instanced: true}
-			if file(p, f) == seen {
+			if File(p, f) == seen {
 				continue
 			}
-			seen = file(p, f)
+			seen = File(p, f)
 			lines = append(lines, "\tprintf '\\n# %s\\n' "+quote(p.Tables[i].Name)+"\n\tcat "+quote(seen))
 		}
 	}
