@@ -25,6 +25,7 @@ func BenchmarkCompileProcess(b *testing.B) {
 	b.Run("check", func(b *testing.B) {
 		benchmarkProcess(b, program, "check", "--target", "6.17-x86_64", script)
 	})
+	b.Run("list", func(b *testing.B) { benchmarkProcess(b, program, "list", "--target", "6.17-x86_64", "sched.*") })
 	b.Run("version", func(b *testing.B) { benchmarkProcess(b, program, "version") })
 }
 
