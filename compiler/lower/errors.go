@@ -226,6 +226,23 @@ func (l *lowerer) argumentNotThere(sp source.Span, why error) {
 	l.err(diag.NotStorable, sp, message, todo("leave it out, or read registers with $reg(…)"))
 }
 
+func (l *lowerer) argumentAtReturn(sp source.Span, p *ir.Probe) {
+	word, where := "func", l.kernel()+" does not keep"
+	if p.Place == ir.AtUserFunc {
+		word, where = "ufunc", "a probe in user space does not keep"
+	}
+	l.err(diag.MissingFeature, sp, where+" arguments until a function returns", todo("write the span, '%s %s' without '.exit': it remembers them", word, p.Symbol))
+}
+
+func (l *lowerer) argumentOnStack(sp source.Span, n, most int) {
+	l.err(diag.MissingFeature, sp, fmt.Sprintf("argument %d lies on the stack, where the kernel on %s does not look", n, l.t.Arch()),
+		todo("only the first %d arguments can be had there", most))
+}
+
+func (l *lowerer) registerOfFprobe(sp source.Span, reg string) {
+	l.err(diag.MissingFeature, sp, fmt.Sprintf("an fprobe or raw tracepoint does not know the register '%s'", reg), todo("write 'kprobe', or take out 'option functions fprobe'"))
+}
+
 func (l *lowerer) unionDiffers(sp source.Span, name string) {
 	l.err(diag.MismatchedTypes, sp, fmt.Sprintf("the sources of '%s' do not keep their fields alike", name), todo("give each field a type: 'name: u64 = …'"))
 }

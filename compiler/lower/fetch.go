@@ -18,12 +18,57 @@ import (
 func fetchable(rec *recipe) bool {
 	ok := true
 	for _, f := range rec.fields {
-		ok = ok && canFetch(f.Value)
+		ok = ok && canFetch(f.Value) && !rec.steps[0].widens(f.Value)
 	}
 	for _, w := range rec.steps[0].where {
-		ok = ok && canTest(w)
+		ok = ok && canTest(w) && !rec.steps[0].widens(w)
 	}
 	return ok
+}
+
+// widens reports whether x widens a number with a sign that the step's probe has
+// in a register: what is above the number's own bits there is not its sign, and
+// a probe can only take more of the register.
+func (s *step) widens(x ir.Expr) bool {
+	found := false
+	if s.probe == nil {
+		return false
+	}
+	ir.Visit(x, func(x ir.Expr) bool {
+		c, ok := x.(*ir.Cast)
+		if ok && inRegister(c.X) && types.Signed(c.X.Type()) && types.Size(c.T) > types.Size(c.X.Type()) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// inRegister reports whether a probe has x as a register's part.
+func inRegister(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.FieldRef:
+		return true
+	case *ir.Context:
+		return x.Kind == ir.Ret || x.Kind == ir.Arg || x.Kind == ir.Reg || x.Kind == ir.StackWord
+	case *ir.Early:
+		return inRegister(x.X)
+	}
+	return false
+}
+
+// unsignedWidened makes bits of a number without sign that a probe has in a
+// register and that is widened: what is above it there may be anything.
+func unsignedWidened(x ir.Expr) ir.Expr {
+	c, ok := x.(*ir.Cast)
+	if !ok || !inRegister(c.X) || types.Signed(c.X.Type()) || types.Size(c.T) <= types.Size(c.X.Type()) || convertsUnit(c) {
+		return x
+	}
+	n := types.Size(c.X.Type())
+	if n == 0 {
+		return x
+	}
+	return &ir.Cast{At: c.At, X: &ir.Bits{At: ir.At{T: types.Int{Size: types.Size(c.T)}, Sp: c.X.Span()}, X: c.X, Width: n * 8}}
 }
 
 // canFetch reports whether a probe can read x when its event fires.
@@ -320,7 +365,15 @@ func (f *fetcher) field(x *ir.FieldRef) command.Fetch {
 // argument returns how a probe gets the i-th argument, counted from 0: by its
 // number in the kernel, by the site's own way in user space.
 func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
+	if p := f.probe; p.End == ir.EndExit && (p.Place != ir.AtFunc || !f.l.t.Has(target.ReturnArgs)) {
+		f.l.argumentAtReturn(sp, p)
+		return nil
+	}
 	if len(f.probe.Sites) == 0 {
+		if most := registerArgs(f.l.t.Arch()); i >= most {
+			f.l.argumentOnStack(sp, i+1, most)
+			return nil
+		}
 		return command.ArgN{N: i + 1, Span: sp}
 	}
 	site := f.probe.Sites[f.site]
@@ -337,6 +390,21 @@ func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
 		return nil
 	}
 	return fetch
+}
+
+// registerArgs is how many arguments of a function a kernel finds: those in
+// registers and, on x86_64 alone, on the stack. Of others it reads 0 without a
+// word (regs_get_kernel_argument in each arch/*/include/asm/ptrace.h).
+func registerArgs(a target.Arch) int {
+	switch a {
+	case target.ARM64, target.RISCV64:
+		return 8
+	case target.ARM:
+		return 4
+	case target.I386:
+		return 3
+	}
+	return command.MaxArgs
 }
 
 // behind returns how a probe reads memory off bytes behind x.

@@ -44,7 +44,7 @@ func (l *lowerer) join(rec *recipe) *record {
 		what = "compute, or record the time or thread"
 		// One happening is never used up: a condition that must be computed
 		// may as well be about the outcome.
-		rec.steps[0].where, rec.having = splitTestable(rec.steps[0].where, rec.having)
+		rec.steps[0].where, rec.having = splitTestable(&rec.steps[0], rec.having)
 	}
 	if !l.need(target.SyntheticEvents, sp, what) || !l.need(target.HistVariables, sp, what) {
 		return nil
@@ -87,11 +87,11 @@ func (l *lowerer) join(rec *recipe) *record {
 	return syn
 }
 
-// splitTestable moves the conditions that a probe cannot test to having.
-func splitTestable(where, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
+// splitTestable moves the conditions that a step's probe cannot test to having.
+func splitTestable(s *step, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
 	var keep []ir.Expr
-	for _, w := range where {
-		if canTest(w) {
+	for _, w := range s.where {
+		if canTest(w) && !s.widens(w) {
 			keep = append(keep, w)
 		} else {
 			having = append(having, w)

@@ -21,7 +21,8 @@ type mechanism struct {
 // that, else by a breakpoint or jump (kprobe): an fprobe costs less, reaches
 // functions that kprobes may not touch, and does not miss returns for want of
 // room. `option functions` forces the one or the other.
-func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
+func (l *lowerer) mechanism(rec *recipe) *mechanism {
+	p := rec.steps[0].probe
 	switch p.Place {
 	case ir.AtInstruction:
 		if !l.need(target.KprobeEvents, p.Span, "place a kprobe") {
@@ -29,14 +30,14 @@ func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
 		}
 		return kprobeAt(p, false, 0)
 	case ir.AtTracepoint:
-		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") {
+		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") || !l.noRegister(rec) {
 			return nil
 		}
 		return &mechanism{target.TracepointProbes, func(name command.EventName, args []command.Arg, _ int) command.Command {
 			return &command.Tprobe{EventName: name, Tracepoint: p.Symbol, At: p.Span, Args: args}
 		}}
 	case ir.AtFunc:
-		return l.functionProbe(p)
+		return l.functionProbe(rec, p)
 	case ir.AtUserFunc, ir.AtUser, ir.AtMark:
 		if !l.need(target.UprobeEvents, p.Span, "probe user space") {
 			return nil
@@ -50,18 +51,18 @@ func (l *lowerer) mechanism(p *ir.Probe) *mechanism {
 }
 
 // functionProbe probes a kernel function's entry or return.
-func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
+func (l *lowerer) functionProbe(rec *recipe, p *ir.Probe) *mechanism {
 	exit := p.End == ir.EndExit
 	state, err := l.t.Symbol(qualified(p))
 	onlyFprobe := err == nil && state == target.SymbolFprobeOnly
 	force := l.prog.Options.Functions
-	useFprobe := force == "fprobe" || force == "auto" && l.t.Has(target.FprobeEvents)
+	useFprobe := force == "fprobe" || force == "auto" && l.t.Has(target.FprobeEvents) && register(rec) == nil
 	if onlyFprobe && force == "kprobe" {
 		l.kprobeRefused(p.Span, p.Symbol)
 		return nil
 	}
 	if useFprobe || onlyFprobe {
-		if !l.need(target.FprobeEvents, p.Span, "place an fprobe") {
+		if !l.need(target.FprobeEvents, p.Span, "place an fprobe") || !l.noRegister(rec) {
 			return nil
 		}
 		return &mechanism{target.FprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
@@ -72,6 +73,28 @@ func (l *lowerer) functionProbe(p *ir.Probe) *mechanism {
 		return nil
 	}
 	return kprobeAt(p, exit, l.prog.Options.MaxActive)
+}
+
+// register returns a register that the recipe reads by its name, nil if none.
+func register(rec *recipe) (found *ir.Context) {
+	rec.exprs(func(x ir.Expr) {
+		ir.Visit(x, func(x ir.Expr) bool {
+			if c, ok := x.(*ir.Context); ok && c.Kind == ir.Reg {
+				found = c
+			}
+			return found == nil
+		})
+	})
+	return found
+}
+
+// noRegister reports a register where none can be read.
+func (l *lowerer) noRegister(rec *recipe) bool {
+	if c := register(rec); c != nil {
+		l.registerOfFprobe(c.Sp, c.Reg)
+		return false
+	}
+	return true
 }
 
 // kprobeAt is a kprobe at an instruction, or a kretprobe.

@@ -45,7 +45,7 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 // condition: they are about the event's own fields and gate all that uses it.
 func (l *lowerer) probe(rec *recipe) *record {
 	s := &rec.steps[0]
-	m := l.mechanism(s.probe)
+	m := l.mechanism(rec)
 	if m == nil {
 		return nil
 	}
