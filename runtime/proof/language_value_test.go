@@ -14,7 +14,6 @@ var valueCases = []vm.Case{
 	on("texts", eprobes, proveTexts),
 	on("context", eprobes, proveContext),
 	on("kprobe", every, proveKprobe),
-	on("kprobe-derived", every, proveKprobeDerived),
 }
 
 // proveWidths: numbers below zero, in fewer bits, and in hexadecimal.
@@ -121,26 +120,14 @@ event seek from kprobe shmem_file_llseek(_, offset: s64, whence: u32) where offs
 event seven from seek where offset == 7 { o = offset }
 trace seek, seven`
 
-// proveKprobe: arguments by position, a register, and a condition on them.
+// proveKprobe: arguments by position, a register, and a condition on them; and an
+// event of a kprobe's event, which kernels let nobody hang an eprobe on.
 func proveKprobe(b *bench) {
-	list := b.runSeek()
-	b.expect(list, table(list, "seek", "offset", "whence", "second", "arg", "short"),
-		"5 0 0x5 0x5 5", "7 0 0x7 0x7 7", "-2 0 0xfffffffffffffffe 0xfffffffffffffffe 254", "9 0 0x9 0x9 9")
-}
-
-// proveKprobeDerived: an event of a kprobe's event, which kernels let nobody
-// hang an eprobe on.
-func proveKprobeDerived(b *bench) {
-	list := b.runSeek()
-	b.expect(list, table(list, "seven", "o"), "7")
-}
-
-func (b *bench) runSeek() []record {
 	register := "si"
 	if b.Kernel().Arch == "arm64" {
 		register = "x1"
 	}
-	return b.run(strings.ReplaceAll(seekScript, "REG", register), func(work) error {
+	list := b.run(strings.ReplaceAll(seekScript, "REG", register), func(work) error {
 		fd, err := scratch(b)
 		if err != nil {
 			return err
@@ -152,4 +139,7 @@ func (b *bench) runSeek() []record {
 		_, _ = unix.Seek(fd, 6, 1)
 		return nil
 	})
+	b.expect(list, table(list, "seek", "offset", "whence", "second", "arg", "short"),
+		"5 0 0x5 0x5 5", "7 0 0x7 0x7 7", "-2 0 0xfffffffffffffffe 0xfffffffffffffffe 254", "9 0 0x9 0x9 9")
+	b.expect(list, table(list, "seven", "o"), "7")
 }
