@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -20,6 +21,9 @@ type Env struct {
 	Stderr io.Writer
 	// Root is the machine's root file system, where a live target is read.
 	Root fs.FS
+	// Writable returns why a file of Root may not be written to, nil if it may; a
+	// nil Writable knows of none.
+	Writable func(name string) error
 	// Getenv returns an environment variable, "" if it is not set.
 	Getenv func(string) string
 	// Terminal returns how wide the terminal behind Stderr is, in columns, and
@@ -30,9 +34,11 @@ type Env struct {
 func main() {
 	os.Exit(run(os.Args[1:], Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Root: os.DirFS("/"), Getenv: os.Getenv, Terminal: stderrTerminal,
+		Root: os.DirFS("/"), Writable: writable, Getenv: os.Getenv, Terminal: stderrTerminal,
 	}))
 }
+
+func writable(name string) error { return unix.Access("/"+name, unix.W_OK) }
 
 func stderrTerminal() (columns int, ok bool) {
 	fd := int(os.Stderr.Fd())

@@ -27,6 +27,7 @@ type cli struct {
 	Fmt         fmtCmd      `cmd:"" help:"Format scripts in the one style."`
 	Explain     explainCmd  `cmd:"" help:"Explain what a script becomes and why, or the code of an error."`
 	List        listCmd     `cmd:"" help:"List what can be traced: events, system calls, functions, tracepoints."`
+	Doctor      doctorCmd   `cmd:"" help:"Say what this machine lets be traced, what is lacking, and what others left."`
 	Target      targetCmd   `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
 	Version     versionCmd  `cmd:"" help:"Print the version."`
 }
