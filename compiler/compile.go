@@ -28,6 +28,10 @@ type Options struct {
 	// Instance is the tracefs instance to compile for, if the script's own
 	// `option instance` does not say; "" is the top level.
 	Instance string
+	// Suffix is added to the names of all events and shared histograms that the
+	// script makes in the kernel, so that it can run beside itself: "_2". What
+	// the script calls them, also in the plan's streams, stays.
+	Suffix string
 	// Import returns the text of a module that the script imports by a path
 	// that does not begin with "std/", or an error that is fs.ErrNotExist. nil:
 	// only ep's own modules can be imported.
@@ -48,6 +52,7 @@ func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, di
 	if list.HasErrors() {
 		return nil, list.Sort()
 	}
+	prog.Options.Suffix = opts.Suffix
 	p, found := lower.Lower(prog, t)
 	list = append(list, found...).Sort()
 	if list.HasErrors() {

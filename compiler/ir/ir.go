@@ -27,6 +27,7 @@ type Program struct {
 type Options struct {
 	Group     string // of events that name none
 	Instance  string // "" is the top level
+	Suffix    string // of the kernel's names of what the script makes
 	Functions string // auto, kprobe or fprobe
 
 	BufferKB  int         // of each CPU; 0: as it is
@@ -148,6 +149,8 @@ type Probe struct {
 	Path   string // the file, in user space
 	Sites  []Site // where in the file, in user space; several of a mark
 	Args   []Var
+	Lost   int         // from which of Args on, counted from 1, it is not known where they are: one is a large struct; 0: none
+	Word   int         // bytes of a pointer of the program, in user space
 	Result types.Type  // of a function; Void if it has none, nil if it is not known
 	Span   source.Span // of the symbol
 }

@@ -10,6 +10,8 @@
 package lower
 
 import (
+	"strings"
+
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/plan"
@@ -19,8 +21,9 @@ import (
 )
 
 // Lower makes the plan of a checked script for t. The plan is of no use if the
-// list has an error.
+// list has an error. Lower may change the names in prog.
 func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
+	addSuffix(prog)
 	l := &lowerer{
 		prog:   prog,
 		t:      t,
@@ -240,6 +243,9 @@ func (l *lowerer) traced(tr *ir.Trace) *record {
 // stream describes the records of a traced event for a reader.
 func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
 	s := plan.Stream{Name: r.name.String(), Group: r.name.Group, Event: r.name.Name, Print: tr.Print, Span: tr.Span}
+	if r.kind != static {
+		s.Name = strings.TrimSuffix(s.Name, l.prog.Options.Suffix)
+	}
 	if tr.Event == nil {
 		for _, c := range r.columns {
 			s.Fields = append(s.Fields, plan.Field{Name: c.name, Type: c.typ, Kernel: c.kernel})
@@ -247,7 +253,7 @@ func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
 		return s
 	}
 	if !tr.Event.Inline && tr.Event.Group == "" {
-		s.Name = tr.Event.Name
+		s.Name = strings.TrimSuffix(tr.Event.Name, l.prog.Options.Suffix)
 	}
 	for _, f := range tr.Event.Fields {
 		if c := r.column(f.Name); c != nil {

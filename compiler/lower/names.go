@@ -13,18 +13,19 @@ import (
 // names gives the objects that a script does not name their names: readable,
 // the same at each run, and like nothing that the script or the target has.
 type names struct {
-	t     *target.Target
-	group string
-	full  map[string][]source.Span // group.name of the script's events
-	bare  map[string][]source.Span // the same without their group
-	taken numbered                 // hidden events, by bare name
-	vars  numbered                 // variables of histograms
-	asked int                      // look-ups of bare names in the target
-	index map[string][]string      // the target's events by bare name, once there were many
+	t      *target.Target
+	group  string
+	suffix string                   // of all
+	full   map[string][]source.Span // group.name of the script's events
+	bare   map[string][]source.Span // the same without their group
+	taken  numbered                 // hidden events, by bare name
+	vars   numbered                 // variables of histograms
+	asked  int                      // look-ups of bare names in the target
+	index  map[string][]string      // the target's events by bare name, once there were many
 }
 
 func newNames(prog *ir.Program, t *target.Target) *names {
-	n := &names{t: t, group: prog.Options.Group, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: numbered{}, vars: numbered{}}
+	n := &names{t: t, group: prog.Options.Group, suffix: prog.Options.Suffix, full: map[string][]source.Span{}, bare: map[string][]source.Span{}, taken: numbered{}, vars: numbered{}}
 	events := prog.Events[:len(prog.Events):len(prog.Events)]
 	for _, tr := range prog.Traces {
 		if tr.Inline != nil {
@@ -39,6 +40,28 @@ func newNames(prog *ir.Program, t *target.Target) *names {
 	return n
 }
 
+// addSuffix gives the script's events the names that they have in the kernel.
+func addSuffix(prog *ir.Program) {
+	suffix := prog.Options.Suffix
+	if suffix == "" {
+		return
+	}
+	add := func(ev *ir.Event) {
+		ev.Name = ev.Name[:min(len(ev.Name), command.MaxName-len(suffix))] + suffix
+	}
+	for _, ev := range prog.Events {
+		add(ev)
+		for _, m := range ev.Union {
+			add(m)
+		}
+	}
+	for _, tr := range prog.Traces {
+		if tr.Inline != nil {
+			add(tr.Inline)
+		}
+	}
+}
+
 // groupOf returns the group that a probe's event gets.
 func (n *names) groupOf(ev *ir.Event) string {
 	if ev.Group != "" {
@@ -51,9 +74,10 @@ func (n *names) groupOf(ev *ir.Event) string {
 // names of all events: some kernels confuse a synthetic event with others of
 // its bare name.
 func (n *names) hidden(ev *ir.Event, role string) string {
-	const most = command.MaxName - 3 // there may be a number behind
+	most := command.MaxName - 3 - len(n.suffix) // there may be a number behind
 	role = role[:min(len(role), most/2)]
-	base := ev.Name[:min(len(ev.Name), most-1-len(role))] + "_" + role
+	name := strings.TrimSuffix(ev.Name, n.suffix)
+	base := name[:min(len(name), most-1-len(role))] + "_" + role + n.suffix
 	return n.taken.name(base, func(name string) bool {
 		return len(n.bare[name]) > 0 || len(n.inTarget(name)) > 0
 	})
