@@ -65,6 +65,10 @@ func (c *checker) noBTF(sp source.Span) {
 func (c *checker) unknownMember(sp source.Span, s types.Struct, name string) {
 	members, _ := c.t.Members(s)
 	message := fmt.Sprintf("struct '%s' has no member '%s' on the target", s.Name, name)
+	if f := c.files[s.File]; f != nil && s.File != "" {
+		members, _ = f.Members(s)
+		message = fmt.Sprintf("struct '%s' of '%s' has no member '%s'", s.Name, s.File, name)
+	}
 	if s.Name == "" {
 		message = fmt.Sprintf("the struct has no member '%s' on the target", name)
 	}
@@ -84,4 +88,12 @@ func (c *checker) wantPointerTo(sp source.Span, x ir.Expr, fn, of string) {
 
 func (c *checker) wantSymbol(sp source.Span) {
 	c.err(diag.UnknownSymbol, sp, "want the name of a kernel variable", todo("write 'addr(jiffies)'"))
+}
+
+func (c *checker) noRegisterPart(sp source.Span, name string) {
+	c.err(diag.NotStorable, sp, fmt.Sprintf("'%s' cannot be taken out of a struct that is passed in a register", name), todo("a number without a sign can, and what comes first"))
+}
+
+func (c *checker) signedBits(sp source.Span, name string) {
+	c.err(diag.NotStorable, sp, fmt.Sprintf("'%s' has bits with a sign, which a probe reads without it", name), todo("read the word that they are in by its offset, and take 'bits(x, offset, width)'"))
 }

@@ -104,3 +104,11 @@ func (c *checker) fieldsDiffer(sp source.Span, f *ir.Field, a, b *ir.Event) {
 	c.err(diag.MismatchedTypes, f.Span, fmt.Sprintf("field '%s' is not of one type in all sources: %s in %s", f.Name, kindName(f.Type), sourceName(b.Stages[0].Source)),
 		todo("give it a type: '%s: u64 = …'", f.Name))
 }
+
+func (c *checker) emitOfSeveral(sp source.Span) {
+	c.err(diag.MisplacedValue, sp, "an event of several sources has no one event that keeps what 'emit' compares", todo("derive an event from this one, and emit that"))
+}
+
+func (c *checker) severalInJoin(sp source.Span, n int) {
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("a stage of a join has one source, not %d", n), todo("make an event of them first, and join that: 'event any from A, B { … }'"))
+}

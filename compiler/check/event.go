@@ -15,8 +15,20 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		ev.Group = e.Name.Group.Text()
 	}
 	c.eventName(e.Name)
-	if sources := c.expand(e.From.Sources); len(e.Then) == 0 && len(sources) != 1 && e.Emit == nil {
-		u := c.union(e, sources)
+	from := *e.From
+	from.Sources = c.expand(e.From.Sources)
+	switch n := len(from.Sources); {
+	case n == 0:
+		return nil
+	case n > 1 && len(e.Then) == 0:
+		if e.Emit != nil {
+			c.emitOfSeveral(e.Emit.Span())
+			return nil
+		}
+		if e.Size != nil {
+			c.sizeWithoutJoin(e.Size.Span())
+		}
+		u := c.union(e, from.Sources)
 		if len(u.Union) == 0 {
 			return nil
 		}
@@ -24,12 +36,12 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		return u
 	}
 	sc := c.newScope()
-	for _, st := range append([]*syntax.Stage{e.From}, stagesOf(e.Then)...) {
+	for _, st := range append([]*syntax.Stage{&from}, stagesOf(e.Then)...) {
 		if st.As != nil {
 			sc.later[st.As.Text()] = st.As.Span()
 		}
 	}
-	absent := c.stage(ev, sc, e.From, nil)
+	absent := c.stage(ev, sc, &from, nil)
 	for _, th := range e.Then {
 		absent = c.stage(ev, sc, th.Stage, th.By) || absent
 	}
@@ -115,19 +127,26 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 		}
 		view.aliasAt = s.As.Span()
 	}
-	if len(s.Sources) > 1 {
-		c.notYet(s.Sources[1].Span(), "several sources in a stage of a join")
+	before := len(c.list)
+	sources := c.expand(s.Sources)
+	switch {
+	case len(sources) == 0:
+		return !c.list[before:].HasErrors()
+	case len(sources) > 1:
+		c.severalInJoin(s.Span(), len(sources))
 	}
-	if st.Source, absent = c.source(s.Sources[0]); absent {
+	if st.Source, absent = c.source(sources[0]); absent {
 		return true
 	}
-	if len(s.Sources[0].Alts) > 0 {
-		st.Span = s.Sources[0].Alts[0].One.Span()
+	if len(sources[0].Alts) > 0 {
+		st.Span = sources[0].Alts[0].One.Span()
 	}
 	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used}
 	if s.Where != nil {
 		st.Where = c.condition(s.Where, home)
-		c.constantCondition("where", s.Where, st.Where)
+		if !sc.several { // of one source it may hold, of another not
+			c.constantCondition("where", s.Where, st.Where)
+		}
 	}
 	home.clause = "let"
 	for _, l := range s.Lets {

@@ -79,6 +79,11 @@ func (c *checker) prototype(p *ir.Probe, sig *syntax.Sig, proto *target.Proto, e
 	}
 	if proto != nil {
 		p.Result = proto.Result
+		for i, a := range proto.Params {
+			if s, ok := a.Type.(types.Struct); ok && s.Size > 8 && p.Lost == 0 {
+				p.Lost = i + 1 // in two registers, or on the stack
+			}
+		}
 	}
 	if sig == nil {
 		if proto != nil {
@@ -168,8 +173,51 @@ func (c *checker) member(e *syntax.Selector, sc *scope) ir.Expr {
 		}
 		return c.memberOf(l.X, l.Off, s, sel, e.Span())
 	}
+	if isStruct && s.Size <= 8 && inValue(x) {
+		return c.memberOfValue(x, s, sel, e.Span())
+	}
 	c.noMember(e, x)
 	return c.invalid(e.Span())
+}
+
+// inValue reports whether a struct is a value by itself: a function gets or
+// returns it.
+func inValue(x ir.Expr) bool {
+	switch x.(type) {
+	case *ir.FieldRef, *ir.Context:
+		return true
+	}
+	return false
+}
+
+// memberOfValue returns a member of a struct that a function gets or returns in
+// a register, such as a kuid_t: a part of its bits.
+func (c *checker) memberOfValue(x ir.Expr, s types.Struct, sel *syntax.Ident, sp source.Span) ir.Expr {
+	m, err := c.memberOfStruct(s, sel.Text())
+	if err != nil {
+		c.unknownMember(sel.Span(), s, sel.Text())
+		return c.invalid(sp)
+	}
+	switch m.Type.(type) {
+	case types.Int, types.Bool, types.Pointer, types.Duration:
+	default:
+		c.noRegisterPart(sp, sel.Text())
+		return c.invalid(sp)
+	}
+	if m.BitSize == 0 && m.Offset == 0 {
+		return &ir.Cast{At: ir.At{T: m.Type, Sp: sp}, X: x}
+	}
+	at, width := m.Offset*8+m.BitOffset, m.BitSize
+	if width == 0 {
+		width = types.Size(m.Type) * 8
+	}
+	if types.Signed(m.Type) {
+		c.noRegisterPart(sp, sel.Text())
+		return c.invalid(sp)
+	}
+	word := &ir.Cast{At: ir.At{T: types.Int{Size: 8}, Sp: x.Span()}, X: x}
+	bits := &ir.Bits{At: ir.At{T: types.Int{Size: 8}, Sp: sp}, X: word, Offset: at, Width: width}
+	return &ir.Cast{At: ir.At{T: m.Type, Sp: sp}, X: bits}
 }
 
 // memberOf returns the member of a struct that lies off bytes behind p.
@@ -179,7 +227,7 @@ func (c *checker) memberOf(p ir.Expr, off int64, s types.Struct, sel *syntax.Ide
 
 // memberAt is memberOf by name; nameAt is where a script has the name.
 func (c *checker) memberAt(p ir.Expr, off int64, s types.Struct, name string, nameAt, sp source.Span) ir.Expr {
-	m, err := c.t.Member(s, name)
+	m, err := c.memberOfStruct(s, name)
 	switch {
 	case errors.Is(err, target.ErrNoBTF):
 		c.noBTF(sp)
@@ -189,10 +237,28 @@ func (c *checker) memberAt(p ir.Expr, off int64, s types.Struct, name string, na
 		return c.invalid(sp)
 	}
 	if m.BitSize > 0 {
+		if types.Signed(m.Type) {
+			// A probe's bits have no sign. One bit is 0 or 1 to everybody.
+			if m.BitSize > 1 {
+				c.signedBits(nameAt, name)
+				return c.invalid(sp)
+			}
+			m.Type = types.Int{Size: types.Size(m.Type)}
+		}
 		word := &ir.Load{At: ir.At{T: types.Int{Size: m.Container}, Sp: sp}, X: p, Off: off + int64(m.Offset)}
 		return &ir.Bits{At: ir.At{T: m.Type, Sp: sp}, X: word, Offset: m.BitOffset, Width: m.BitSize}
 	}
 	return &ir.Load{At: ir.At{T: behindUser(p, m.Type), Sp: sp}, X: p, Off: off + int64(m.Offset)}
+}
+
+// memberOfStruct returns a member as the kernel's type information, or that of
+// the program whose struct it is, tells it. A program's struct may bear the name
+// of one of the kernel's and be another.
+func (c *checker) memberOfStruct(s types.Struct, name string) (target.Member, error) {
+	if f := c.files[s.File]; f != nil && s.File != "" {
+		return f.Member(s, name)
+	}
+	return c.t.Member(s, name)
 }
 
 // behindUser is the type of what is read through p: an address that lies in

@@ -14,7 +14,7 @@ func (c *checker) user(one *syntax.One) ir.Source {
 	if !ok {
 		return nil
 	}
-	p := &ir.Probe{Path: f.Path(), Span: one.Func.Span()}
+	p := &ir.Probe{Path: f.Path(), Word: f.Arch().WordSize(), Span: one.Func.Span()}
 	switch one.Kind {
 	case syntax.KindUSDT:
 		p.Place = ir.AtMark
@@ -76,6 +76,9 @@ func (c *checker) userFile(path *syntax.Path) (*object.File, bool) {
 		f = nil
 	}
 	c.files[name] = f
+	if f != nil {
+		c.files[f.Path()] = f // as its structs have it
+	}
 	return f, f != nil
 }
 

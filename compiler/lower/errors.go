@@ -239,6 +239,16 @@ func (l *lowerer) argumentOnStack(sp source.Span, n, most int) {
 		todo("only the first %d arguments can be had there", most))
 }
 
+func (l *lowerer) argumentLost(sp source.Span, n int) {
+	l.err(diag.NotStorable, sp, fmt.Sprintf("argument %d is a struct of more than 8 bytes, so the place of what comes from there on is not known", n),
+		todo("read registers with 'kprobe' and $reg(…)"))
+}
+
+func (l *lowerer) narrowAddress(sp source.Span, bits int) {
+	l.err(diag.NotStorable, sp, fmt.Sprintf("this address has %d bits in the program's memory, and the kernel reads 64", bits),
+		todo("what lies behind it cannot be read; numbers can"))
+}
+
 func (l *lowerer) registerOfFprobe(sp source.Span, reg string) {
 	l.err(diag.MissingFeature, sp, fmt.Sprintf("an fprobe or raw tracepoint does not know the register '%s'", reg), todo("write 'kprobe', or take out 'option functions fprobe'"))
 }

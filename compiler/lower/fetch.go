@@ -275,7 +275,7 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 	sp := x.Span()
 	switch x := x.(type) {
 	case *ir.FieldRef:
-		return f.field(x)
+		return f.word(x, f.field(x))
 	case *ir.Const:
 		if x.Value.Kind() == constant.String {
 			return command.ImmString{Text: constant.StringVal(x.Value), Span: sp}
@@ -297,7 +297,7 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 	case *ir.Str:
 		return f.behind(x.X, 0, x)
 	case *ir.Load:
-		return f.behind(x.X, x.Off, x)
+		return f.word(x, f.behind(x.X, x.Off, x))
 	case *ir.Cast:
 		return f.fetch(x.X)
 	case *ir.Bits:
@@ -307,6 +307,21 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 	}
 	f.l.notYet(sp, "this value in a probe")
 	return nil
+}
+
+// word refuses an address in memory that a program with narrower ones has there:
+// the kernel reads a word of its own.
+func (f *fetcher) word(x ir.Expr, fetch command.Fetch) command.Fetch {
+	if f.probe == nil || f.probe.Word == 0 || f.probe.Word >= f.l.t.Arch().WordSize() || fetch == nil {
+		return fetch
+	}
+	_, pointer := x.Type().(types.Pointer)
+	_, register := fetch.(command.Reg)
+	if pointer && !register {
+		f.l.narrowAddress(x.Span(), f.probe.Word*8)
+		return nil
+	}
+	return fetch
 }
 
 // immediate writes a number as the probe takes it: bits of a long.
@@ -367,6 +382,10 @@ func (f *fetcher) field(x *ir.FieldRef) command.Fetch {
 func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
 	if p := f.probe; p.End == ir.EndExit && (p.Place != ir.AtFunc || !f.l.t.Has(target.ReturnArgs)) {
 		f.l.argumentAtReturn(sp, p)
+		return nil
+	}
+	if lost := f.probe.Lost; lost > 0 && i+1 >= lost {
+		f.l.argumentLost(sp, lost)
 		return nil
 	}
 	if len(f.probe.Sites) == 0 {

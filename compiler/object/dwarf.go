@@ -26,6 +26,7 @@ type Param struct {
 type program struct {
 	mu    sync.Mutex
 	data  *dwarf.Data
+	path  string                        // of the file that it tells of
 	names map[dwarf.Offset]*types.Names // of the enums met
 }
 
@@ -33,6 +34,7 @@ type program struct {
 // to it.
 func (f *File) readDWARF() (p *program, err error) {
 	defer guard(&err)
+	path := f.path
 	if !f.hasDWARF() {
 		d, err := f.debug()
 		if err != nil {
@@ -60,7 +62,7 @@ func (f *File) readDWARF() (p *program, err error) {
 			return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 	}
-	return &program{data: data, names: map[dwarf.Offset]*types.Names{}}, nil
+	return &program{data: data, path: path, names: map[dwarf.Offset]*types.Names{}}, nil
 }
 
 // Params returns the parameters of a function of f, in order, and the type of

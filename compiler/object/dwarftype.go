@@ -75,9 +75,9 @@ func (p *program) typeAt(e *dwarf.Entry, name string, pointers int) types.Type {
 	case dwarf.TagSubroutineType:
 		return types.Void{} // behind a pointer
 	case dwarf.TagArrayType:
-		return types.Struct{Name: "array", Size: size}
+		return p.arrayOf(e, size)
 	}
-	return types.Struct{Name: name, Size: size}
+	return types.Struct{Name: name, ID: uint32(e.Offset), Size: size, File: p.path}
 }
 
 func baseType(name string, encoding int64, size int) types.Type {

@@ -90,11 +90,13 @@ type Array struct {
 }
 
 // Struct is a C struct or union. Its members are the target's to tell, by ID if
-// that is not 0, else by Name. One without a name has an ID.
+// that is not 0, else by Name, or those of the program whose it is. One without a
+// name has an ID.
 type Struct struct {
 	Name string
-	ID   uint32 // the type's number in the target's BTF
+	ID   uint32 // the type's number in the target's BTF or, of a program, in its debug information
 	Size int    // bytes, 0 if not known
+	File string // path of the program whose struct it is, "" for the kernel
 }
 
 // Stack is a stack of return addresses.
