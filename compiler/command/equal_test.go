@@ -34,6 +34,7 @@ func TestEqualKnowsWhatTheKernelFillsIn(t *testing.T) {
 		{"task's name and a field", dynamic, "e sched/sched_waking a=$comm", "e sched/sched_waking a=$COMM", false},
 		{"defaults of a hist", trigger, "hist:key=pid", "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [active]", true},
 		{"order of parts", trigger, "hist:size=200:vals=a,hitcount:keys=pid", "hist:keys=pid:values=a:size=256", true},
+		{"modifiers of sort keys", trigger, "hist:keys=a.log2,b.buckets=10:sort=a,b.descending", "hist:keys=a.log2,b.buckets=10:sort=a.log2,b.buckets=10.descending [active]", true},
 		{"order of keys", trigger, "hist:keys=a,b", "hist:keys=b,a", false},
 		{"clock", trigger, "hist:keys=pid:ts=common_timestamp", "hist:keys=pid:ts=common_timestamp:clock=global", true},
 		{"clock of no use", trigger, "hist:keys=pid:clock=mono", "hist:keys=pid", true},

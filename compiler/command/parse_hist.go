@@ -18,13 +18,15 @@ import (
 //
 // The parts come in any order; of keys, vals, sort, size, name and clock the
 // last one counts. The kernel parts the text at each colon, whatever it is in.
+// Read back, a sort key has its modifier as well: `sort=lat.log2.descending`.
 
 func parseHist(event EventName, text string, at int, remove bool) (Command, error) {
 	c := &Hist{Event: event, Remove: remove}
+	shown := false
 	if s, ok := strings.CutSuffix(text, " [active]"); ok {
-		text = trim(s)
+		text, shown = trim(s), true
 	} else if s, ok := strings.CutSuffix(text, " [paused]"); ok {
-		text, c.State = trim(s), "pause"
+		text, shown, c.State = trim(s), true, "pause"
 	}
 	if i, j := findIf(text); i >= 0 {
 		cond, err := parseCond(text[j:], at+j)
@@ -41,7 +43,11 @@ func parseHist(event EventName, text string, at int, remove bool) (Command, erro
 	}
 	at++
 	for part := range strings.SplitSeq(rest, ":") {
-		if err := parseHistPart(c, trim(part), at+lead(part)); err != nil {
+		s := trim(part)
+		if shown {
+			s = withoutSortModifiers(s)
+		}
+		if err := parseHistPart(c, s, at+lead(part)); err != nil {
 			return nil, err
 		}
 		at += len(part) + 1
@@ -50,6 +56,24 @@ func parseHist(event EventName, text string, at int, remove bool) (Command, erro
 		return nil, errAt(at-1, "want 'keys='")
 	}
 	return c, nil
+}
+
+// withoutSortModifiers takes the modifiers out of a part that begins with
+// "sort=".
+func withoutSortModifiers(part string) string {
+	list, ok := strings.CutPrefix(part, "sort=")
+	if !ok {
+		return part
+	}
+	var keys []string
+	for item := range strings.SplitSeq(list, ",") {
+		name, _, _ := strings.Cut(item, ".")
+		if strings.HasSuffix(item, ".descending") {
+			name += ".descending"
+		}
+		keys = append(keys, name)
+	}
+	return "sort=" + strings.Join(keys, ",")
 }
 
 // findIf returns where the first word "if" and where what follows it begins;
