@@ -2,6 +2,8 @@ package lower
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
@@ -21,27 +23,62 @@ func (l *lowerer) hist(h *ir.Hist) {
 	}
 	t := plan.Table{Name: h.Name, Span: h.Span, Paused: h.Paused}
 	shared := len(h.Stages) > 1
-	for i, st := range h.Stages {
-		o := l.observe(h.Name, h.Whole, st, wantedOf(h, i), shared)
-		if o == nil {
+	for i := range h.Stages {
+		c, o := l.histOn(h, i, &t, shared)
+		if c != nil && l.triggers[histKey(c)] {
+			c, o = l.histOn(h, i, &t, true)
+		}
+		if c == nil {
 			return
 		}
-		c := &command.Hist{Event: o.on.name, Size: h.Size, If: o.cond}
-		c.Event.Span = st.Span
-		if h.Paused {
-			c.State = "pause"
-		}
-		if shared {
-			c.Name = h.Name
-		}
-		if !l.histColumns(c, h, o, &t, i == 0) {
-			return
-		}
+		l.triggers[histKey(c)] = true
 		l.write(c, target.Hist).Why = whyTable(o)
 		t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
 		l.tables[h] = append(l.tables[h], o.on.name)
 	}
 	l.plan.Tables = append(l.plan.Tables, t)
+}
+
+// histOn makes the hist trigger for the i-th source; own asks for a hidden event
+// in any case. The first describes the table.
+func (l *lowerer) histOn(h *ir.Hist, i int, t *plan.Table, own bool) (*command.Hist, *observed) {
+	o := l.observe(h.Name, h.Whole, h.Stages[i], wantedOf(h, i), own)
+	if o == nil {
+		return nil, nil
+	}
+	c := &command.Hist{Event: o.on.name, Size: h.Size, If: o.cond}
+	c.Event.Span = h.Stages[i].Span
+	if h.Paused {
+		c.State = "pause"
+	}
+	if len(h.Stages) > 1 {
+		// The names of hists are one space over all instances
+		// (kernel/trace/trace_events_trigger.c, named_triggers).
+		c.Name = l.names.group + "_" + h.Name + l.names.suffix
+	}
+	if i == 0 {
+		t.Keys, t.Values, t.Sort = nil, nil, nil
+	}
+	if !l.histColumns(c, h, o, t, i == 0) {
+		return nil, nil
+	}
+	return c, o
+}
+
+// histKey is what must differ between the hists of one event. The kernel looks
+// neither at their size nor at the width of buckets
+// (kernel/trace/trace_events_hist.c, hist_trigger_match).
+func histKey(c *command.Hist) string {
+	same := *c
+	same.Size, same.State = 0, ""
+	same.Keys = slices.Clone(c.Keys)
+	for i, x := range same.Keys {
+		if f, ok := x.(command.HistField); ok && strings.HasPrefix(f.Modifier, "buckets=") {
+			f.Modifier = "buckets=1"
+			same.Keys[i] = f
+		}
+	}
+	return c.Event.String() + " " + command.Line(&same)
 }
 
 // histColumns fills in keys, values and sorting, and describes them for a reader.
@@ -89,12 +126,25 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 		}
 	}
 	for _, s := range h.Sort {
-		c.Sort = append(c.Sort, command.HistSort{Name: fields[s.Name], Desc: s.Desc, Span: s.Span})
 		if first {
 			t.Sort = append(t.Sort, plan.Sort{Name: s.Name, Desc: s.Desc})
 		}
+		if isStackKey(h, s.Name) && !l.t.Has(target.CommonStacktrace) {
+			continue // the kernel cannot; the reader does
+		}
+		c.Sort = append(c.Sort, command.HistSort{Name: fields[s.Name], Desc: s.Desc, Span: s.Span})
 	}
 	return true
+}
+
+// isStackKey reports whether the key called name is a stack.
+func isStackKey(h *ir.Hist, name string) bool {
+	for _, k := range h.Keys {
+		if _, stack := k.Type.(types.Stack); stack && k.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // keyModifier is how the kernel shows a key, and for slots how it makes it.
