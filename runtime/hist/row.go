@@ -11,7 +11,7 @@ import (
 // A row (hist_trigger_print_key and hist_trigger_entry_print; a `%-50s` is
 // padded with blanks to 50 bytes and never cut):
 //
-//	ROW    := "{ " KEY {", " KEY} [" "] "}" " hitcount: " N {"  " NAME ": " N}
+//	ROW    := "{ " KEY {", " KEY} [" "] "} hitcount: " N {"  " NAME ": " N}
 //	KEY    := NAME ": " N                          %10llu, of negative ones too
 //	        | NAME ": " HEX                        .hex
 //	        | NAME ": [" HEX "] " SYMBOL           .sym %-45ps, .sym-offset %-55pS
@@ -22,7 +22,7 @@ import (
 //	        | NAME ": " TEXT                       %-50s
 //	        | NAME (":\n" | ".stacktrace") {"         " SYMBOL "\n"}
 //
-// Text may hold anything but NUL: ends of lines, and what looks like the rest
+// The blank before the brace is missing in rows with a stack. Text may hold anything but NUL: ends of lines, and what looks like the rest
 // of the row. If it is shorter than 50 bytes, as names of tasks always are, it
 // ends where its padding does. If not, it ends at the first place from which on
 // the row can be read to its end.
@@ -87,7 +87,7 @@ func (c *cursor) from(f *format, r *Row, i int) bool {
 	}
 	start := c.at
 	for end := start + textWidth; end < len(c.text) && end-start <= maxText && c.tries > 0; end++ {
-		if next := c.text[end]; next != ',' && next != ' ' {
+		if next := c.text[end]; next != ',' && next != ' ' && next != '}' {
 			continue
 		}
 		c.tries--
