@@ -9,8 +9,8 @@ import (
 
 type checkCmd struct {
 	scriptFlags
-	Files []string `arg:"" optional:"" name:"file" help:"The scripts; '-' is standard input."`
-	Expr  *string  `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of files."`
+	Files []string `arg:"" optional:"" name:"file" complete:"files" help:"The scripts; '-' is standard input."`
+	Expr  *string  `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of files."`
 	JSON  bool     `name:"json" help:"Print one JSON object on standard output instead of text."`
 }
 

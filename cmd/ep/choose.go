@@ -41,7 +41,7 @@ func (g *globals) chooseTarget(name string) (*target.Target, error) {
 func (g *globals) defaultTarget() (*target.Target, error) {
 	t, err := openLive(g.env)
 	if err == nil {
-		fmt.Fprintf(g.env.Stderr, "ep: target live (%s)\n", kernel(t))
+		g.notef("ep: target live (%s)\n", kernel(t))
 		return t, nil
 	}
 	why := "no usable tracefs here"
@@ -51,8 +51,15 @@ func (g *globals) defaultTarget() (*target.Target, error) {
 	if t, err = target.Embedded(target.DefaultName); err != nil {
 		return nil, exitError{exitMachine, err}
 	}
-	fmt.Fprintf(g.env.Stderr, "ep: target %s (embedded; %s)\n", t.Name(), why)
+	g.notef("ep: target %s (embedded; %s)\n", t.Name(), why)
 	return t, nil
+}
+
+// notef says on standard error what a person should know besides.
+func (g *globals) notef(format string, args ...any) {
+	if !g.quiet {
+		fmt.Fprintf(g.env.Stderr, format, args...)
+	}
 }
 
 // openLive opens this machine, if its events can be read.

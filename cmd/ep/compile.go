@@ -11,7 +11,7 @@ import (
 
 // scriptFlags are the flags of commands that compile a script.
 type scriptFlags struct {
-	Target string   `placeholder:"TARGET" help:"The kernel to compile for: a name of 'ep target list', a file of 'ep target save', a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
+	Target string   `placeholder:"TARGET" complete:"targets" help:"The kernel to compile for: a name of 'ep target list', a file of 'ep target save', a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
 	Set    []string `sep:"none" placeholder:"NAME=VALUE" help:"Give a param of the script a value. May be repeated."`
 }
 
@@ -33,11 +33,11 @@ func (f *scriptFlags) params() (map[string]string, error) {
 
 type compileCmd struct {
 	scriptFlags
-	File     string  `arg:"" optional:"" help:"The script; '-' is standard input."`
-	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
+	File     string  `arg:"" optional:"" complete:"files" help:"The script; '-' is standard input."`
+	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
 	As       string  `enum:"echo,sh,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), or the whole plan (json)."`
 	Undo     bool    `help:"Print the lines that take everything back instead."`
-	Output   string  `short:"o" placeholder:"FILE" help:"Write to FILE instead of standard output."`
+	Output   string  `short:"o" placeholder:"FILE" complete:"files" help:"Write to FILE instead of standard output."`
 	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
 }
 

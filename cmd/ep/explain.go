@@ -17,8 +17,8 @@ import (
 
 type explainCmd struct {
 	scriptFlags
-	What string  `arg:"" optional:"" name:"file-or-code" help:"A script, '-' for standard input; or the code of an error, such as unknown-field."`
-	Expr *string `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
+	What string  `arg:"" optional:"" name:"file-or-code" complete:"codes" help:"A script, '-' for standard input; or the code of an error, such as unknown-field."`
+	Expr *string `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
 	JSON bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 

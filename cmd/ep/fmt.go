@@ -11,7 +11,7 @@ import (
 )
 
 type fmtCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"The scripts; none or '-' is standard input."`
+	Files []string `arg:"" optional:"" name:"file" complete:"files" help:"The scripts; none or '-' is standard input."`
 	Write bool     `short:"w" help:"Write the result back to each file that it changes."`
 	Diff  bool     `short:"d" help:"Print what would change, as a unified diff. The exit code is 3 if anything would."`
 	Check bool     `help:"Print the name of each file that would change. The exit code is 3 if there is one."`

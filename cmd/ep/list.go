@@ -14,8 +14,8 @@ import (
 )
 
 type listCmd struct {
-	Patterns []string `arg:"" optional:"" name:"pattern" help:"What to list: 'sched.*', 'syscall:open*', 'func:vfs_*', 'tracepoint:sched*'. A name without a dot is an event's or a system's. Default: all events."`
-	Target   string   `placeholder:"TARGET" help:"The kernel to look at: a name of 'ep target list', a file, a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
+	Patterns []string `arg:"" optional:"" name:"pattern" complete:"events" help:"What to list: 'sched.*', 'syscall:open*', 'func:vfs_*', 'tracepoint:sched*'. A name without a dot is an event's or a system's. Default: all events."`
+	Target   string   `placeholder:"TARGET" complete:"targets" help:"The kernel to look at: a name of 'ep target list', a file, a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
 	Verbose  bool     `short:"v" help:"Print fields, arguments and their types as ep sees them, and the names of values."`
 	JSON     bool     `name:"json" help:"Print one JSON object instead of text."`
 }

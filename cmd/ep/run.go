@@ -13,23 +13,28 @@ import (
 const (
 	exitOK       = 0
 	exitScript   = 1  // a script has errors or cannot be read
+	exitChanges  = 2  // plan: apply would change something
 	exitFindings = 3  // fmt --check and -d: a script is not in the one style
 	exitMachine  = 4  // the kernel or the system refused
+	exitLost     = 5  // run --strict-loss: records were lost
 	exitUsage    = 80 // the command line is wrong
 )
 
 // cli is the command line.
 type cli struct {
-	Color       string      `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
-	ShowVersion versionFlag `name:"version" help:"Print the version and exit."`
-	Compile     compileCmd  `cmd:"" help:"Print what a script compiles to."`
-	Check       checkCmd    `cmd:"" help:"Print all errors and warnings of scripts."`
-	Fmt         fmtCmd      `cmd:"" help:"Format scripts in the one style."`
-	Explain     explainCmd  `cmd:"" help:"Explain what a script becomes and why, or the code of an error."`
-	List        listCmd     `cmd:"" help:"List what can be traced: events, system calls, functions, tracepoints."`
-	Doctor      doctorCmd   `cmd:"" help:"Say what this machine lets be traced, what is lacking, and what others left."`
-	Target      targetCmd   `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
-	Version     versionCmd  `cmd:"" help:"Print the version."`
+	Color       string        `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
+	ShowVersion versionFlag   `name:"version" help:"Print the version and exit."`
+	Run         runCmd        `cmd:"" help:"Run a script: print what it traces, and take everything back."`
+	Compile     compileCmd    `cmd:"" help:"Print what a script compiles to."`
+	Check       checkCmd      `cmd:"" help:"Print all errors and warnings of scripts."`
+	Fmt         fmtCmd        `cmd:"" help:"Format scripts in the one style."`
+	Explain     explainCmd    `cmd:"" help:"Explain what a script becomes and why, or the code of an error."`
+	List        listCmd       `cmd:"" help:"List what can be traced: events, system calls, functions, tracepoints."`
+	Doctor      doctorCmd     `cmd:"" help:"Say what this machine lets be traced, what is lacking, and what others left."`
+	Target      targetCmd     `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
+	Completion  completionCmd `cmd:"" help:"Print a script that completes ep's command line in a shell."`
+	Complete    completeCmd   `cmd:"" hidden:""`
+	Version     versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // exitError ends a command with a code. A nil err says that all has been
@@ -81,13 +86,14 @@ func run(args []string, env Env) int {
 	if err != nil {
 		return fail(env, usageError(err))
 	}
-	return fail(env, ctx.Run(&env, &globals{env: &env, color: c.Color}))
+	return fail(env, ctx.Run(&env, &globals{env: &env, color: c.Color}, k.Model))
 }
 
 // globals are the flags that all commands share.
 type globals struct {
 	env   *Env
 	color string
+	quiet bool // the default target is not named
 }
 
 // usageError adds to a wrong command line where to read more.

@@ -10,8 +10,8 @@ import (
 )
 
 type targetSaveCmd struct {
-	Output  string `short:"o" required:"" placeholder:"FILE" help:"The file to write; '-' is standard output."`
-	Root    string `placeholder:"DIR" help:"Read this root file system, or copy of a tracefs, instead of this machine's."`
+	Output  string `short:"o" required:"" placeholder:"FILE" complete:"files" help:"The file to write; '-' is standard output."`
+	Root    string `placeholder:"DIR" complete:"files" help:"Read this root file system, or copy of a tracefs, instead of this machine's."`
 	BTF     bool   `name:"btf" default:"true" negatable:"" help:"Save the kernel's type information (1.6 MB)."`
 	Symbols bool   `default:"true" negatable:"" help:"Save the names of all symbols, without addresses (1 MB)."`
 }

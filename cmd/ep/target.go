@@ -60,8 +60,8 @@ func trimLines(text []byte) []byte {
 }
 
 type targetShowCmd struct {
-	Name  string `arg:"" optional:"" help:"The target, as for --target. Default: live where tracefs can be read, else ${default_target}."`
-	Event string `arg:"" optional:"" help:"An event, SYSTEM.NAME: show its fields with their types instead."`
+	Name  string `arg:"" optional:"" complete:"targets" help:"The target, as for --target. Default: live where tracefs can be read, else ${default_target}."`
+	Event string `arg:"" optional:"" complete:"events" help:"An event, SYSTEM.NAME: show its fields with their types instead."`
 }
 
 // Help implements kong.HelpProvider.
