@@ -13,18 +13,27 @@ import (
 const (
 	exitOK       = 0
 	exitScript   = 1  // a script has errors or cannot be read
-	exitChanges  = 2  // plan: apply would change something
 	exitFindings = 3  // fmt --check and -d: a script is not in the one style
 	exitMachine  = 4  // the kernel or the system refused
-	exitLost     = 5  // run --strict-loss: records were lost
 	exitUsage    = 80 // the command line is wrong
 )
+
+// exitCodes tells them to the manual page.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{exitOK, "All is well; there may be warnings."},
+	{exitScript, "A script has errors or cannot be read, or what was asked for is not there."},
+	{exitFindings, "Findings: fmt --check or -d would change a file."},
+	{exitMachine, "The machine said no: tracefs or a target cannot be read, a file cannot be written, nothing can be traced."},
+	{exitUsage, "The command line is wrong."},
+}
 
 // cli is the command line.
 type cli struct {
 	Color       string        `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
 	ShowVersion versionFlag   `name:"version" help:"Print the version and exit."`
-	Run         runCmd        `cmd:"" help:"Run a script: print what it traces, and take everything back."`
 	Compile     compileCmd    `cmd:"" help:"Print what a script compiles to."`
 	Check       checkCmd      `cmd:"" help:"Print all errors and warnings of scripts."`
 	Fmt         fmtCmd        `cmd:"" help:"Format scripts in the one style."`
@@ -34,6 +43,7 @@ type cli struct {
 	Target      targetCmd     `cmd:"" help:"Save, list and show targets: the kernels that scripts are compiled for."`
 	Completion  completionCmd `cmd:"" help:"Print a script that completes ep's command line in a shell."`
 	Complete    completeCmd   `cmd:"" hidden:""`
+	Man         manCmd        `cmd:"" hidden:""`
 	Version     versionCmd    `cmd:"" help:"Print the version."`
 }
 
