@@ -68,6 +68,10 @@ func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
 			return &ir.Binary{At: x.At, Op: x.Op, X: a, Y: b}, okA && okB
 		}
 	}
+	if isStack(x) {
+		j.l.cannotCarryStack(x.Span())
+		return x, false
+	}
 	j.l.cannotCarry(x.Span())
 	return x, false
 }
@@ -96,6 +100,9 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	switch v := x.(type) {
 	case *ir.FieldRef:
 		c.stage = v.Stage
+		if isStack(x) {
+			return nil, false
+		}
 		col := j.rec.steps[v.Stage].on.column(v.Name)
 		if !col.kept() {
 			return nil, false

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -18,10 +19,17 @@ func (l *lowerer) chain(rec *recipe) bool {
 	inner := &recipe{ev: ev, steps: append([]step{}, rec.steps[:last]...)}
 	values := map[string]*ir.FieldRef{}
 	labels := labels{}
+	lost := source.NoSpan
 	collect := func(x ir.Expr) {
 		ir.Visit(x, func(x ir.Expr) bool {
 			if !isStepValue(x) || stageIn(x, last) {
 				return true
+			}
+			if stage, ok := stackStage(x); ok {
+				if stage < last-1 && !lost.Valid() {
+					lost = x.Span()
+				}
+				return false // the same, when the hidden event happens
 			}
 			key := x.String()
 			if values[key] == nil {
@@ -41,6 +49,10 @@ func (l *lowerer) chain(rec *recipe) bool {
 	for _, k := range rec.steps[last].keys {
 		collect(k.Left)
 	}
+	if lost.Valid() {
+		l.cannotCarryStack(lost)
+		return false
+	}
 	r := l.carrier(inner)
 	if r == nil {
 		return false
@@ -51,6 +63,9 @@ func (l *lowerer) chain(rec *recipe) bool {
 		x = ir.Replace(x, func(x ir.Expr) ir.Expr {
 			if ref := values[x.String()]; ref != nil && isStepValue(x) {
 				return &ir.FieldRef{At: ir.At{T: ref.T, Sp: x.Span()}, Name: ref.Name}
+			}
+			if stage, ok := stackStage(x); ok && stage == last-1 {
+				return stackOf(0, x)
 			}
 			return nil
 		})

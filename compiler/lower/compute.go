@@ -288,12 +288,13 @@ func (j *joiner) times(o *operand, n uint64, sp source.Span) (*operand, bool) {
 }
 
 // floorBy is divideBy of a number that may be below zero: it is made positive by
-// a multiple of the divisor first. That is exact from -2^62 to 2^62.
+// the greatest multiple of the divisor up to 2^63 first. That is exact for all
+// numbers of 64 bits save the lowest, as many as 2^63 is above that multiple.
 func (j *joiner) floorBy(o *operand, n uint64, sp source.Span) (*operand, bool) {
 	if n == 1 {
 		return o, true
 	}
-	times := uint64(1) << 62 / n
+	times := uint64(1) << 63 / n
 	number := func(n uint64) *operand {
 		return &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}
 	}

@@ -1,7 +1,10 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // An event that is emitted on a maximum or a change is a histogram too: keyed by
@@ -15,7 +18,14 @@ import (
 // made of several steps first becomes an event that happens each time, with its
 // having.
 func (l *lowerer) emitOn(rec *recipe) *record {
-	if len(rec.steps) > 1 || rec.steps[0].on == nil || len(rec.having) > 0 {
+	last := len(rec.steps) - 1
+	for _, f := range rec.fields {
+		if stage, ok := stackStage(f.Value); ok && stage < last {
+			return l.emitWithStack(rec, f.Value)
+		}
+	}
+	// What must be computed to be tested is tested before the maximum too.
+	if last > 0 || rec.steps[0].on == nil || len(rec.having) > 0 || slices.ContainsFunc(rec.steps[0].where, rec.steps[0].cannotTest) {
 		if !l.eachTime(rec) {
 			return nil
 		}
@@ -28,6 +38,9 @@ func (l *lowerer) emitOn(rec *recipe) *record {
 	return l.join(rec)
 }
 
+// cannotTest reports whether no probe of the step tests a condition.
+func (s *step) cannotTest(w ir.Expr) bool { return !canTest(w) || s.widens(w) }
+
 // eachTime puts a recipe on a hidden event that happens each time and has all
 // values that the recipe takes of its steps.
 func (l *lowerer) eachTime(rec *recipe) bool {
@@ -35,7 +48,11 @@ func (l *lowerer) eachTime(rec *recipe) bool {
 	inner := &recipe{ev: ev, steps: rec.steps, having: rec.having}
 	values := map[string]*ir.FieldRef{}
 	labels := labels{}
+	last := len(rec.steps) - 1
 	take := func(x ir.Expr) {
+		if stage, ok := stackStage(x); ok && stage == last {
+			return // the same, when the hidden event happens
+		}
 		key := x.String()
 		if values[key] == nil {
 			name := labels.unique(label(x))
@@ -58,6 +75,23 @@ func (l *lowerer) eachTime(rec *recipe) bool {
 			return true
 		})
 	})
+	// What having computes is a field too, so that it is tested there and needs
+	// no probe on the hidden event.
+	if last == 0 {
+		inner.steps[0].where, inner.having = splitTestable(&inner.steps[0], inner.having)
+	}
+	for _, h := range inner.having {
+		ir.Visit(h, func(x ir.Expr) bool {
+			if computed(x) || isStepValue(x) {
+				take(x)
+				return false
+			}
+			return true
+		})
+	}
+	if last == 0 { // one happening is never used up
+		inner.steps[0].where, inner.having = append(inner.steps[0].where, inner.having...), nil
+	}
 	r := l.build(inner)
 	if r == nil {
 		return false
@@ -69,10 +103,53 @@ func (l *lowerer) eachTime(rec *recipe) bool {
 			if ref := values[x.String()]; ref != nil {
 				return &ir.FieldRef{At: ir.At{T: ref.T, Sp: x.Span()}, Name: ref.Name}
 			}
+			if stage, ok := stackStage(x); ok && stage == last {
+				return stackOf(0, x)
+			}
 			return nil
 		})
 	})
 	return true
+}
+
+// emitWithStack makes a recipe whose event has the stack of its first step, which
+// no hidden event can hand on (stack.go). Without the stack it becomes a hidden
+// event that is emitted on the maximum or the change; that is joined with the
+// first step again, by the same keys, at the moment at which both were joined:
+// it finds the same one.
+func (l *lowerer) emitWithStack(rec *recipe, stack ir.Expr) *record {
+	if len(rec.steps) != 2 {
+		l.cannotCarryStack(stack.Span())
+		return nil
+	}
+	ev := &ir.Event{Name: l.names.hidden(rec.ev, "top"), Span: rec.ev.Span, Whole: rec.ev.Whole, Stages: rec.ev.Stages, Size: rec.ev.Size}
+	top := &recipe{ev: ev, steps: slices.Clone(rec.steps), emit: rec.emit, having: rec.having}
+	labels := labels{}
+	take := func(base string, x ir.Expr, t types.Type) ir.Expr {
+		name := labels.unique(base)
+		top.fields = append(top.fields, &ir.Field{Name: name, Span: x.Span(), Type: t, Value: x})
+		return &ir.FieldRef{At: ir.At{T: t, Sp: x.Span()}, Stage: 1, Name: name}
+	}
+	end := step{span: rec.ev.Span}
+	for _, k := range rec.steps[1].keys {
+		end.keys = append(end.keys, ir.Key{Left: k.Left, Right: take(label(k.Right), k.Right, k.Right.Type()), Span: k.Span})
+	}
+	var fields []*ir.Field
+	for _, old := range rec.fields {
+		f := *old
+		if stage, ok := stackStage(f.Value); ok {
+			f.Value = stackOf(stage, f.Value)
+		} else {
+			f.Value = take(f.Name, f.Value, f.Type)
+		}
+		fields = append(fields, &f)
+	}
+	if end.on = l.build(top); end.on == nil {
+		return nil
+	}
+	rec.steps = []step{rec.steps[0], end}
+	rec.fields, rec.emit, rec.having = fields, nil, nil
+	return l.join(rec)
 }
 
 // values calls f for the fields and what the event is emitted on.

@@ -135,6 +135,14 @@ func (l *lowerer) cannotCarry(sp source.Span) {
 	l.err(diag.NotStorable, sp, "a join cannot carry this value", todo("a join carries numbers, pointers, texts and stacks"))
 }
 
+func (l *lowerer) cannotCarryStack(sp source.Span) {
+	l.err(diag.NotStorable, sp, "this stack cannot be carried so far", todo("the kernel hands a stack on once: in the event that joins its stage with the next, without other events between"))
+}
+
+func (l *lowerer) tooNested(sp source.Span, name string, most int) {
+	l.err(diag.TooDeep, sp, fmt.Sprintf("'%s' comes of too many events that come of each other: the kernel keeps the times of %d at once", name, most), todo("take fewer steps: derive it from the events that the others are made of"))
+}
+
 func (l *lowerer) cannotFilter(sp source.Span) {
 	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
 }

@@ -91,10 +91,10 @@ func (l *lowerer) join(rec *recipe) *record {
 func splitTestable(s *step, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
 	var keep []ir.Expr
 	for _, w := range s.where {
-		if canTest(w) && !s.widens(w) {
-			keep = append(keep, w)
-		} else {
+		if s.cannotTest(w) {
 			having = append(having, w)
+		} else {
+			keep = append(keep, w)
 		}
 	}
 	return keep, having
@@ -190,6 +190,9 @@ func (j *joiner) synthetic(name string) *record {
 	}
 	c := &command.Synthetic{Name: name, Span: ev.Span}
 	r := &record{name: command.EventName{Group: "synthetic", Name: name, Span: ev.Span}, kind: synthetic}
+	if !j.l.nested(r, j.rec.steps[len(j.rec.steps)-1].on) {
+		return nil
+	}
 	for _, v := range j.carried {
 		t, ok := j.synthType(v)
 		if !ok {
@@ -250,6 +253,7 @@ func (j *joiner) emit(syn *record) bool {
 	if !ok {
 		return false
 	}
+	j.keepApart()
 	emitter := j.hists[len(j.hists)-1]
 	for i, v := range j.carried {
 		name, sp := j.carriedVariable(v), v.x.Span()
@@ -382,13 +386,33 @@ func (j *joiner) keeper() *command.Hist {
 // leafVariable names the variable that keeps a value of the first step.
 func (j *joiner) leafVariable(x ir.Expr) string {
 	x = uncast(x)
+	if v, ok := j.vars[x.String()]; ok {
+		return v
+	}
 	if c, ok := j.byKey[x.String()]; ok {
-		return j.carriedVariable(c)
+		v := j.carriedVariable(c)
+		j.vars[x.String()] = v
+		return v
 	}
 	if c, ok := x.(*ir.Context); ok && c.Kind == ir.Time {
 		return j.variable(x.String(), "time")
 	}
 	return j.variable(x.String(), label(x)+"_kept")
+}
+
+// keepApart gives values of the first step that are carried as they are
+// variables of their own if they are computed with as well and there are several
+// rounds: the first would unset what the last is to emit.
+func (j *joiner) keepApart() {
+	if len(j.hists) == 1 {
+		return
+	}
+	for _, v := range j.carried {
+		carried := "carried " + v.name
+		if leaf, ok := j.vars[uncast(v.x).String()]; ok && v.stage == 0 && leaf == j.vars[carried] {
+			j.vars[carried] = j.l.names.variable(j.rec.ev.Name, v.name+"_kept")
+		}
+	}
 }
 
 // carriedVariable names the variable that a carried value has in the histogram
@@ -431,11 +455,7 @@ func (j *joiner) fieldOf(x ir.Expr) command.HistField {
 		}
 		return command.HistField{Name: name, Span: x.Span()}
 	}
-	f := command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
-	if _, stack := x.Type().(types.Stack); stack {
-		f.Modifier = "stacktrace" // of a synthetic event's field
-	}
-	return f
+	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
 }
 
 // watched is the value that the event is emitted on.

@@ -18,6 +18,9 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 	b := l.probeBuilder(rec)
 	b.on = s.on
 	r := b.record(eprobe)
+	if !l.nested(r, s.on) {
+		return nil
+	}
 	gate := s.on.gate
 	if l.t.Has(target.EprobeFilter) {
 		for _, w := range s.where {
@@ -52,6 +55,7 @@ func (l *lowerer) probe(rec *recipe) *record {
 	b := l.probeBuilder(rec)
 	b.probe = s.probe
 	r := b.record(probed)
+	r.depth = 1
 	b.late = s.where
 	if !b.finish(r, rec) {
 		return nil

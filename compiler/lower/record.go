@@ -15,6 +15,7 @@ type record struct {
 	name    command.EventName
 	kind    kind
 	columns []column
+	depth   int          // how many events the kernel is in the midst of when it records this one, itself included
 	gate    command.Cond // about own columns; all that is built on the record must add it
 	recipe  *recipe      // of a probe that others can be composed with; else nil
 }
@@ -40,6 +41,24 @@ type column struct {
 	inPlace int        // bytes of an array that lies in the record
 	exact   bool       // the number is as the script means it, though kept wider
 }
+
+// nested gives r its depth: one more than that of the event that it is made of,
+// which is nil for a probe's. The kernel writes the record of the one when the
+// other's is not yet finished, and keeps the times of MAX_NEST such at once
+// (kernel/trace/ring_buffer.c): of a deeper one it warns, and its time is wrong.
+func (l *lowerer) nested(r, of *record) bool {
+	r.depth = 1
+	if of != nil {
+		r.depth = of.depth + 1
+	}
+	if r.depth > maxNest {
+		l.tooNested(r.name.Span, r.name.Name, maxNest)
+		return false
+	}
+	return true
+}
+
+const maxNest = 5
 
 // column returns the column called name, nil if there is none.
 func (r *record) column(name string) *column {
@@ -69,7 +88,7 @@ func (l *lowerer) staticRecord(f *target.Format) *record {
 	if r, ok := l.static[key]; ok {
 		return r
 	}
-	r := &record{name: command.EventName{Group: f.System, Name: f.Name}, kind: static}
+	r := &record{name: command.EventName{Group: f.System, Name: f.Name}, kind: static, depth: 1}
 	for i := range f.Fields {
 		r.columns = append(r.columns, staticColumn(&f.Fields[i]))
 	}
