@@ -144,13 +144,15 @@ func saysItAll(d diag.Diagnostic) bool {
 }
 
 // openTarget opens an embedded target, or one of those made of the default one:
-// "symbols" has a few symbols, which embedded targets do not have, and "no-btf"
-// has no type information.
+// "symbols" has a few symbols, which embedded targets do not have, "programs" has
+// programs, and "no-btf" has no type information.
 func openTarget(t testing.TB, name string) *target.Target {
 	t.Helper()
 	switch name {
 	case "symbols":
 		return withSymbols(t)
+	case "programs":
+		return withPrograms(t)
 	case "no-btf":
 		return withoutBTF(t)
 	}

@@ -2,7 +2,9 @@ package compiler_test
 
 import (
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -94,8 +96,24 @@ func withSymbols(t testing.TB) *target.Target {
 	}
 	return overlaid(t, "symbols", &overlay{over: fstest.MapFS{
 		path.Join(base.Tracefs(), target.FileFunctions): file(
-			"vfs_read", "vfs_write", "do_exit", "twice", "twice [ext4]", "poked", "__x64_sys_openat"),
+			"vfs_read", "vfs_write", "do_exit", "twice", "twice [ext4]", "poked", "__x64_sys_openat",
+			"vfs_fallocate", "made.isra.0", "made.constprop.1", "tcp_sendmsg", "wake_up_new_task"),
 		target.PathKallsyms:  file("0000000000000000 T vfs_read", "0000000000000000 t __schedule", "0000000000000000 D jiffies"),
 		target.PathBlacklist: file("0x0-0x0\tpoked"),
 	}})
+}
+
+// withPrograms is the default target with the programs that compiler/object is
+// tested with.
+func withPrograms(t testing.TB) *target.Target {
+	t.Helper()
+	over := fstest.MapFS{"bin/script": {Data: []byte("#!/bin/sh\n")}}
+	for name, file := range map[string]string{"program": "program-x86_64", "stripped": "stripped-x86_64", "i386": "program-i386", "arm64": "loose-arm64", "cpp": "names-cpp"} {
+		data, err := os.ReadFile(filepath.Join("object/testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		over["bin/"+name] = &fstest.MapFile{Data: data}
+	}
+	return overlaid(t, "programs", &overlay{over: over})
 }

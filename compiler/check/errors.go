@@ -224,6 +224,12 @@ func (c *checker) badSymbol(sp source.Span, name string) {
 
 func (c *checker) unknownSymbol(sp source.Span, name string) {
 	message := fmt.Sprintf("target '%s' has no function '%s'", c.t.Name(), name)
+	// gcc makes NAME.isra.N, NAME.constprop.N, NAME.part.N of a function.
+	made, err := c.t.Functions(func(s string) bool { return strings.HasPrefix(s, name+".") })
+	if err == nil && len(made) > 0 {
+		c.err(diag.UnknownSymbol, sp, message, todo("the compiler made '%s' of it, whose arguments may be others: 'func `%s`.enter'", made[0], made[0]))
+		return
+	}
 	if near, ok := c.t.NearSymbol(name); ok {
 		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
 		c.fix(near)
@@ -254,6 +260,10 @@ func (c *checker) onlyFprobe(sp source.Span, name string) {
 func (c *checker) notProbeable(sp source.Span, name string) {
 	c.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets nobody probe '%s'", name),
 		todo("probe a function that calls it or that it calls, or use an event of the same moment"))
+}
+
+func (c *checker) dataNotCode(sp source.Span, name string) {
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("'%s' is a variable of the kernel, no function", name), todo("'addr(%s)' is its address, for a probe elsewhere to read", name))
 }
 
 func (c *checker) syscallWrapper(sp source.Span, name, call string) {
@@ -331,7 +341,7 @@ func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts
 	offers := v.offers()
 	candidates := append(append([]string{}, offers...), consts...)
 	if opp == nil {
-		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, hasNote(offers)...)
+		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, c.offersNote(v.stage.Source, offers)...)
 		return
 	}
 	if names := types.NamesOf(opp.typ); names != nil {
@@ -354,7 +364,17 @@ func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts
 		c.fix(near)
 		return
 	}
-	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, hasNote(offers)...)
+	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, c.offersNote(v.stage.Source, offers)...)
+}
+
+// offersNote lists what a source has. A function of which nothing is known has
+// what the script declares.
+func (c *checker) offersNote(s ir.Source, offers []string) []diag.Note {
+	p, ok := s.(*ir.Probe)
+	if !ok || len(p.Args) > 0 || p.Result != nil || p.Offset != 0 {
+		return hasNote(offers)
+	}
+	return []diag.Note{todo("nothing is known of its arguments; declare them by position: '%s(a, b: s32)'", p.Symbol)}
 }
 
 // hasNote lists what a source has.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/eptrace/ep/compiler/ir"
@@ -63,6 +64,13 @@ func (c *checker) noBTF(sp source.Span) {
 }
 
 func (c *checker) unknownMember(sp source.Span, s types.Struct, name string) {
+	if s.ID == 0 && s.Name != "" {
+		if _, err := c.t.Struct(s.Name); errors.Is(err, target.ErrNotFound) {
+			c.err(diag.UnknownType, sp, fmt.Sprintf("target '%s' has no struct '%s' for '%s' to be in", c.t.Name(), s.Name, name),
+				todo("the name is C's, without 'struct'"))
+			return
+		}
+	}
 	members, _ := c.t.Members(s)
 	message := fmt.Sprintf("struct '%s' has no member '%s' on the target", s.Name, name)
 	if f := c.files[s.File]; f != nil && s.File != "" {
@@ -96,4 +104,12 @@ func (c *checker) noRegisterPart(sp source.Span, name string) {
 
 func (c *checker) signedBits(sp source.Span, name string) {
 	c.err(diag.NotStorable, sp, fmt.Sprintf("'%s' has bits with a sign, which a probe reads without it", name), todo("read the word that they are in by its offset, and take 'bits(x, offset, width)'"))
+}
+
+// probeWord is what begins a source that probes a function.
+func probeWord(p *ir.Probe) string {
+	if p.Path != "" {
+		return "ufunc"
+	}
+	return "func"
 }

@@ -388,6 +388,12 @@ func (c *checker) bitRange(sp source.Span, what string, least, most int64) {
 
 func (c *checker) noReturnValue(sp source.Span, v *stageView) {
 	note := todo("'$ret' is a call's: 'syscall X' or 'syscall X.exit'")
+	if p, ok := v.stage.Source.(*ir.Probe); ok {
+		note = todo("'$ret' is a function's at its exit: '%s %s'", probeWord(p), p.Symbol)
+		if _, void := p.Result.(types.Void); void && p.End != ir.EndEnter {
+			note = todo("it returns nothing")
+		}
+	}
 	if t, ok := v.lookup("ret"); ok {
 		note = todo("the event has a field 'ret' (%s)", t)
 	}
@@ -395,8 +401,12 @@ func (c *checker) noReturnValue(sp source.Span, v *stageView) {
 }
 
 func (c *checker) noElapsed(sp source.Span, v *stageView) {
+	of := "syscall X"
+	if p, ok := v.stage.Source.(*ir.Probe); ok && p.End == ir.EndExit {
+		of = probeWord(p) + " " + p.Symbol
+	}
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("%s has no length of time", sourceName(v.stage.Source)),
-		todo("'$elapsed' is a span's: 'syscall X'; in a join write 'b.$time - a.$time'"))
+		todo("'$elapsed' is a span's: '%s'; in a join write 'b.$time - a.$time'", of))
 }
 
 func (c *checker) onlyInKprobe(sp source.Span, name string) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/object"
@@ -15,7 +16,11 @@ import (
 // are several or may be absent.
 
 func (c *checker) relativePath(sp source.Span, name string) {
-	c.err(diag.UnknownFile, sp, fmt.Sprintf("'%s' is no path from the root", name), todo("write the whole path: '\"/usr/bin/%s\"'", name))
+	whole := "/usr/bin/" + name
+	if strings.Contains(name, "/") {
+		whole = "/" + name
+	}
+	c.err(diag.UnknownFile, sp, fmt.Sprintf("'%s' is no path from the root", name), todo("write the whole path, such as '\"%s\"'", whole))
 }
 
 func (c *checker) badFile(sp source.Span, name string, err error) {

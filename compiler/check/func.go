@@ -25,7 +25,9 @@ func (c *checker) function(one *syntax.One) ir.Source {
 			p.End = ir.EndExit
 		}
 	}
-	c.probeSymbol(p)
+	if !c.probeSymbol(p) {
+		return nil
+	}
 	proto, err := c.t.FuncProto(p.Module, p.Symbol)
 	c.prototype(p, one.Sig, proto, err)
 	return p
@@ -46,6 +48,7 @@ func (c *checker) tracepoint(one *syntax.One) ir.Source {
 		// The kernel takes a name that it does not know and waits for a module
 		// to bring it: a misspelt one would stay silent.
 		c.unknownTracepoint(p.Span, p.Symbol)
+		return nil
 	}
 	c.prototype(p, one.Sig, proto, err)
 	return p

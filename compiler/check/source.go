@@ -218,7 +218,9 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 		}
 		k.Offset = v
 	}
-	c.probeSymbol(k)
+	if !c.probeSymbol(k) {
+		return nil
+	}
 	if one.Sig != nil {
 		if k.Offset != 0 {
 			c.argumentsInside(one.Sig.Span(), k.Symbol)
@@ -233,7 +235,13 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 
 // probeSymbol reports a symbol that the target has not, or will not probe. A
 // module that is not loaded may bring it.
-func (c *checker) probeSymbol(k *ir.Probe) {
+func (c *checker) probeSymbol(k *ir.Probe) bool {
+	before := len(c.list)
+	c.probedSymbol(k)
+	return !c.list[before:].HasErrors()
+}
+
+func (c *checker) probedSymbol(k *ir.Probe) {
 	if !plainSymbol(k.Symbol) {
 		c.badSymbol(k.Span, k.Symbol)
 		return
@@ -270,8 +278,10 @@ func (c *checker) probeSymbol(k *ir.Probe) {
 		if k.Place == ir.AtInstruction {
 			c.onlyFprobe(k.Span, k.Symbol)
 		}
-	case target.SymbolFixed, target.SymbolData:
+	case target.SymbolFixed:
 		c.notProbeable(k.Span, k.Symbol)
+	case target.SymbolData:
+		c.dataNotCode(k.Span, k.Symbol)
 	}
 }
 

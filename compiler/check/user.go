@@ -39,6 +39,10 @@ func (c *checker) user(one *syntax.One) ir.Source {
 		c.goReturn(one.Func.Span(), p.Symbol)
 		return nil
 	}
+	if p.Offset != 0 && one.Sig != nil {
+		c.argumentsInside(one.Sig.Span(), p.Symbol)
+		return nil
+	}
 	c.userParams(f, p, sym, one.Sig)
 	return p
 }
@@ -137,9 +141,6 @@ func (c *checker) userSymbol(f *object.File, p *ir.Probe, one *syntax.One) (obje
 // debug information where the file has it.
 func (c *checker) userParams(f *object.File, p *ir.Probe, sym object.Symbol, sig *syntax.Sig) {
 	if p.Offset != 0 {
-		if sig != nil {
-			c.argumentsInside(sig.Span(), p.Symbol)
-		}
 		return
 	}
 	known, result, err := f.Params(sym)
@@ -201,7 +202,7 @@ func (c *checker) mark(f *object.File, p *ir.Probe, one *syntax.One) ir.Source {
 		declared := c.params(one.Sig, nil)
 		if len(declared) > n {
 			c.tooManyParams(one.Sig.Params[n].Span(), p.Symbol, n)
-			declared = declared[:n]
+			return nil
 		}
 		for i, d := range declared {
 			p.Args[i].Name = d.Name
