@@ -12,6 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"github.com/eptrace/ep/runtime/session"
+	"github.com/eptrace/ep/runtime/tracefs"
 )
 
 // Env is all that a command sees of the world besides its flags.
@@ -24,6 +27,8 @@ type Env struct {
 	// Writable returns why a file of Root may not be written to, nil if it may; a
 	// nil Writable knows of none.
 	Writable func(name string) error
+	// Tracefs opens the machine's tracefs, to be written to; nil: there is none.
+	Tracefs func() (*tracefs.FS, error)
 	// Getenv returns an environment variable, "" if it is not set.
 	Getenv func(string) string
 	// Terminal returns how wide the terminal behind Stderr is, in columns, and
@@ -32,9 +37,10 @@ type Env struct {
 }
 
 func main() {
+	session.Gate()
 	os.Exit(run(os.Args[1:], Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Root: os.DirFS("/"), Writable: writable, Getenv: os.Getenv, Terminal: stderrTerminal,
+		Root: os.DirFS("/"), Writable: writable, Tracefs: func() (*tracefs.FS, error) { return tracefs.Open("") }, Getenv: os.Getenv, Terminal: stderrTerminal,
 	}))
 }
 

@@ -13,8 +13,10 @@ import (
 const (
 	exitOK       = 0
 	exitScript   = 1  // a script has errors or cannot be read
+	exitChanges  = 2  // plan: apply would change something
 	exitFindings = 3  // fmt --check and -d: a script is not in the one style
 	exitMachine  = 4  // the kernel or the system refused
+	exitLost     = 5  // run --strict-loss: records were lost
 	exitUsage    = 80 // the command line is wrong
 )
 
@@ -34,6 +36,7 @@ var exitCodes = []struct {
 type cli struct {
 	Color       string        `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
 	ShowVersion versionFlag   `name:"version" help:"Print the version and exit."`
+	Run         runCmd        `cmd:"" help:"Run a script: print what it traces, and take everything back."`
 	Compile     compileCmd    `cmd:"" help:"Print what a script compiles to."`
 	Check       checkCmd      `cmd:"" help:"Print all errors and warnings of scripts."`
 	Fmt         fmtCmd        `cmd:"" help:"Format scripts in the one style."`

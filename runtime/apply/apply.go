@@ -54,6 +54,9 @@ type Transaction struct {
 	// file of tracefs: "ep run openat.ep, process 1234"; "" if that is not
 	// known. It may be nil.
 	Holder func(file string) string
+	// Now returns what a file of one value is set to where only the moment
+	// tells, and else the data that it is given. It may be nil.
+	Now func(file, data string) string
 	// Root is the machine's root file system, to tell causes apart; nil does
 	// not.
 	Root fs.FS
@@ -229,6 +232,9 @@ func (a *Applied) change(lo, hi int) error {
 	case journal.Instance:
 		return a.t.FS.MakeInstance(setting(s.File))
 	case journal.Value:
+		if a.t.Now != nil {
+			s.Data = a.t.Now(s.File, s.Data)
+		}
 		return a.t.FS.Write(s.File, s.Data, tracefs.Truncate)
 	}
 	data := s.Data

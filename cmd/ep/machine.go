@@ -1,0 +1,324 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/eptrace/ep/compiler"
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/runtime/apply"
+	"github.com/eptrace/ep/runtime/journal"
+	"github.com/eptrace/ep/runtime/tracefs"
+)
+
+// machine is this machine's tracefs, with what ep has noted of its own doings
+// there.
+type machine struct {
+	env      *Env
+	fs       *tracefs.FS
+	proc     fs.FS
+	dir      *journal.Dir // nil if there is none, and none was wanted
+	self     journal.Process
+	boot     string
+	journals []*journal.Journal // when the machine was opened; those of this boot
+}
+
+// openMachine opens the tracefs and the journals, which are made if writes is
+// set. Its errors end with exitMachine.
+func openMachine(env *Env, writes bool) (*machine, error) {
+	m := &machine{env: env}
+	if err := m.open(writes); err != nil {
+		m.close()
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: run ep as root (sudo ep …)", err)
+		}
+		return nil, exitError{exitMachine, err}
+	}
+	return m, nil
+}
+
+func (m *machine) open(writes bool) error {
+	if m.env.Tracefs == nil {
+		return tracefs.ErrNotFound
+	}
+	var err error
+	if m.fs, err = m.env.Tracefs(); err != nil {
+		if errors.Is(err, tracefs.ErrNotFound) {
+			return fmt.Errorf("%w; try 'mount -t tracefs tracefs /sys/kernel/tracing'", err)
+		}
+		return err
+	}
+	if m.proc, err = fs.Sub(m.env.Root, "proc"); err != nil {
+		return err
+	}
+	if m.self, err = journal.Self(m.proc); err != nil {
+		return err
+	}
+	if m.boot, err = journal.Boot(m.proc); err != nil {
+		return err
+	}
+	path, err := journal.DefaultPath(os.Geteuid(), m.env.Getenv)
+	if err != nil {
+		return err
+	}
+	if m.dir, err = journal.OpenDir(path, writes); err != nil {
+		if errors.Is(err, fs.ErrNotExist) && !writes {
+			return nil // ep has not been here
+		}
+		return err
+	}
+	return m.readJournals()
+}
+
+// readJournals reads the journals. One that cannot be read is told of and let
+// be; those of an earlier boot are of a kernel that has forgotten.
+func (m *machine) readJournals() error {
+	m.journals = nil
+	if m.dir == nil {
+		return nil
+	}
+	list, err := m.dir.List()
+	if err != nil {
+		fmt.Fprintf(m.env.Stderr, "ep: %v\n", err)
+	}
+	for _, j := range list {
+		if j.Boot == m.boot {
+			m.journals = append(m.journals, j)
+			continue
+		}
+		if err := m.dir.Remove(j.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *machine) close() {
+	if m.fs != nil {
+		_ = m.fs.Close() // what was written stays
+	}
+	if m.dir != nil {
+		_ = m.dir.Close()
+	}
+}
+
+// stale returns the journals of runs that have ended without taking all back,
+// and of installations that were not completed.
+func (m *machine) stale() []*journal.Journal {
+	var list []*journal.Journal
+	for _, j := range m.journals {
+		if !j.Complete && j.Owner != m.self && !j.Owner.Alive(m.proc) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// installed returns the journal of a script that is installed under a name, nil
+// if there is none.
+func (m *machine) installed(name string) *journal.Journal {
+	for _, j := range m.journals {
+		if j.Kind == journal.Install && j.Name == name {
+			return j
+		}
+	}
+	return nil
+}
+
+// who names what a journal is of: "'ep run openat.ep' (process 1234)".
+func (m *machine) who(j *journal.Journal) string {
+	if j.Kind == journal.Install {
+		return fmt.Sprintf("'ep apply' as '%s'", j.Name)
+	}
+	ended := ""
+	if !j.Owner.Alive(m.proc) {
+		ended = ", which has ended"
+	}
+	return fmt.Sprintf("'ep run %s' (process %d%s)", j.Script, j.Owner.PID, ended)
+}
+
+// holder tells who holds a file of tracefs, as apply.Transaction wants it.
+func (m *machine) holder(file string) string {
+	for _, j := range m.journals {
+		for i, s := range j.Steps {
+			if j.Left(i) && (s.File == file || file == eventDir(s)) {
+				return m.who(j)
+			}
+		}
+	}
+	return ""
+}
+
+// eventDir returns the folder of the event that a step makes, "" if it makes
+// none.
+func eventDir(s journal.Step) string {
+	name, ok := madeBy(s)
+	if !ok {
+		return ""
+	}
+	return "events/" + name.Group + "/" + name.Name
+}
+
+// madeBy returns the event that a step makes.
+func madeBy(s journal.Step) (command.EventName, bool) {
+	if s.File != "dynamic_events" || s.Undo == nil {
+		return command.EventName{}, false
+	}
+	c, err := command.Parse(s.File, s.Undo.Data)
+	d, ok := c.(*command.Delete)
+	if err != nil || !ok {
+		return command.EventName{}, false
+	}
+	return d.EventName, true
+}
+
+// transaction returns what applies plans here.
+func (m *machine) transaction(w *journal.Writer) apply.Transaction {
+	return apply.Transaction{FS: m.fs, Journal: w, Holder: m.holder, Root: m.env.Root}
+}
+
+// head returns the head of a journal of this process.
+func (m *machine) head(kind journal.Kind, name, script string, p *plan.Plan) journal.Head {
+	user := os.Getuid()
+	if n, err := strconv.Atoi(m.env.Getenv("SUDO_UID")); err == nil {
+		user = n
+	}
+	return journal.Head{Kind: kind, Name: name, Script: script, Instance: p.Instance, Tracefs: m.fs.Dir(),
+		Owner: m.self, Boot: m.boot, Time: time.Now().UTC().Truncate(time.Second), User: user}
+}
+
+// compilation is a script to be compiled for this machine.
+type compilation struct {
+	src      *source.Source
+	set      map[string]string
+	instance string
+	own      *journal.Journal // what is installed of it already; nil if nothing is
+}
+
+// compile compiles for this machine, as if what ep has made of the same script
+// were not there: the names in a plan do not depend on it. The plan is nil if
+// the list has an error.
+func (m *machine) compile(c compilation, suffix string) (*plan.Plan, diag.List, error) {
+	hidden := map[string]bool{}
+	if c.own != nil {
+		hide(hidden, c.own)
+	}
+	p, list, err := m.compileHiding(c, suffix, hidden)
+	if err != nil || p != nil || !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == diag.EventExists || d.Code == diag.NameTaken }) {
+		return p, list, err
+	}
+	for _, j := range m.journals {
+		hide(hidden, j)
+	}
+	return m.compileHiding(c, suffix, hidden)
+}
+
+func (m *machine) compileHiding(c compilation, suffix string, hidden map[string]bool) (*plan.Plan, diag.List, error) {
+	env := *m.env
+	env.Root = hiding{env.Root, hidden}
+	t, err := openLive(&env)
+	if err != nil {
+		return nil, nil, exitError{exitMachine, fmt.Errorf("target 'live': %w", err)}
+	}
+	p, list := compiler.Compile(c.src, t, compiler.Options{Set: c.set, Instance: c.instance, Suffix: suffix})
+	return p, list, nil
+}
+
+func hide(hidden map[string]bool, j *journal.Journal) {
+	for i, s := range j.Steps {
+		if dir := eventDir(s); dir != "" && j.Left(i) {
+			hidden[dir] = true
+		}
+	}
+}
+
+// hiding is a root file system without some folders of events.
+type hiding struct {
+	fs.FS
+	hidden map[string]bool // "events/GROUP/EVENT"
+}
+
+func (h hiding) hides(name string) bool {
+	if len(h.hidden) == 0 {
+		return false
+	}
+	i := strings.Index(name, "/events/")
+	if i < 0 {
+		return false
+	}
+	parts := strings.Split(name[i+1:], "/")
+	return len(parts) >= 3 && h.hidden[strings.Join(parts[:3], "/")]
+}
+
+func (h hiding) Open(name string) (fs.File, error) {
+	if h.hides(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return h.FS.Open(name)
+}
+
+func (h hiding) Stat(name string) (fs.FileInfo, error) {
+	if h.hides(name) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return fs.Stat(h.FS, name)
+}
+
+func (h hiding) ReadFile(name string) ([]byte, error) {
+	if h.hides(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return fs.ReadFile(h.FS, name)
+}
+
+func (h hiding) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(h.FS, name)
+	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return h.hides(name + "/" + e.Name()) }), err
+}
+
+// failApply prints what became of a plan: what the kernel refused at the place
+// of the script, other errors as they are.
+func (g *globals) failApply(err error) error {
+	if err == nil {
+		return nil
+	}
+	var list diag.List
+	var rest []error
+	for _, e := range flat(err) {
+		var refused *apply.Error
+		if errors.As(e, &refused) && refused.Script != nil {
+			list = append(list, refused.Diagnostic())
+			continue
+		}
+		rest = append(rest, e)
+	}
+	if err := g.printText(list); err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		return exitError{code: exitMachine}
+	}
+	return exitError{exitMachine, errors.Join(rest...)}
+}
+
+// flat returns the errors that were joined, without nils.
+func flat(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, flat(e)...)
+	}
+	return list
+}

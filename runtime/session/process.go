@@ -1,0 +1,175 @@
+package session
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/plan"
+)
+
+const (
+	// eventFork has the threads that a followed or left out thread makes
+	// followed or left out too (kernel/trace/trace_events.c,
+	// event_filter_pid_sched_process_fork).
+	eventFork = "options/event-fork"
+	// noTracePID lists threads whose events are left out (v5.7).
+	noTracePID = "set_event_notrace_pid"
+	eventPID   = string(command.EventPID)
+)
+
+// limited returns the plan with what keeps this process out and, if some
+// processes are followed, all others too. A reader whose own reads are traced
+// would never come to an end.
+func (r *run) limited() (*plan.Plan, error) {
+	p := *r.plan
+	p.Writes = slices.Clone(p.Writes)
+	limits := r.Child != nil || len(r.Follow) > 0
+	if !r.ours {
+		if limits {
+			return nil, fmt.Errorf("follow processes: it takes an instance of this run alone")
+		}
+		return &p, nil
+	}
+	var first []plan.Write
+	if r.FS.Exists(eventFork) {
+		first = append(first, set(eventFork, "1", "0"))
+	}
+	if r.FS.Exists(noTracePID) {
+		own, err := threads(r.Proc, os.Getpid())
+		if err != nil {
+			return nil, err
+		}
+		// The second time has those threads that were made while the first was
+		// on its way; those of threads that are in the list are added by the
+		// kernel.
+		first = append(first, set(noTracePID, list(own), ""), set(noTracePID, list(own), ""))
+	}
+	if limits {
+		var err error
+		if first, err = r.follow(&p, first); err != nil {
+			return nil, err
+		}
+	}
+	p.Writes = append(first, p.Writes...)
+	return &p, nil
+}
+
+// follow has the plan's last word about threads be those that are followed,
+// instead of all. A plan that has none gets it at its beginning.
+func (r *run) follow(p *plan.Plan, first []plan.Write) ([]plan.Write, error) {
+	var all []int
+	for _, pid := range r.Follow {
+		more, err := family(r.Proc, pid)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	if r.Child != nil {
+		all = append(all, r.Child.pid())
+	}
+	gateTriggers(p)
+	for i := len(p.Writes) - 1; i >= 0; i-- {
+		if p.Writes[i].File == eventPID && p.Writes[i].Instanced {
+			p.Writes[i].Data = list(all)
+			return first, nil
+		}
+	}
+	return append(first, set(eventPID, list(all), "")), nil
+}
+
+// gateTriggers gives triggers without a condition one that always holds. The
+// kernel calls those without one before it looks at the thread
+// (__trace_trigger_soft_disabled), those with one behind it.
+func gateTriggers(p *plan.Plan) {
+	for i := range p.Writes {
+		w := &p.Writes[i]
+		c, err := command.Parse(w.File, w.Data)
+		if err != nil {
+			continue
+		}
+		t, ok := c.(*command.Trigger)
+		if !ok || t.If != nil || t.Remove {
+			continue
+		}
+		t.If = &command.Pred{Field: "common_pid", Op: ">=", Value: command.Value{Kind: command.Number, Text: "0"}}
+		w.Data = command.Line(t)
+		if w.Undo != nil {
+			u := *w.Undo
+			u.Data = command.Line(command.Undo(t))
+			w.Undo = &u
+		}
+	}
+}
+
+// now is what the list of own threads is at the moment it is written.
+func (r *run) now(file, data string) string {
+	if path.Base(file) != noTracePID {
+		return data
+	}
+	own, err := threads(r.Proc, os.Getpid())
+	if err != nil {
+		return data // some of them are no more
+	}
+	return list(own)
+}
+
+func set(file, data, undo string) plan.Write {
+	return plan.Write{File: file, Instanced: true, Data: data, Mode: plan.Truncate,
+		Undo: &plan.Write{File: file, Instanced: true, Data: undo, Mode: plan.Truncate}}
+}
+
+func list(pids []int) string {
+	var words []string
+	for _, p := range pids {
+		words = append(words, strconv.Itoa(p))
+	}
+	return strings.Join(words, " ")
+}
+
+// threads returns the threads of a process.
+func threads(proc fs.FS, pid int) ([]int, error) {
+	entries, err := fs.ReadDir(proc, strconv.Itoa(pid)+"/task")
+	if err != nil {
+		return nil, fmt.Errorf("list the threads of process %d: %w", pid, err)
+	}
+	var all []int
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			all = append(all, tid)
+		}
+	}
+	return all, nil
+}
+
+// family returns the threads of a process and of its children, and theirs. A
+// kernel without CONFIG_PROC_CHILDREN shows no children; those to come are
+// followed by the kernel.
+func family(proc fs.FS, pid int) ([]int, error) {
+	all, err := threads(proc, pid)
+	if err != nil {
+		return nil, err
+	}
+	for _, tid := range all {
+		text, err := fs.ReadFile(proc, fmt.Sprintf("%d/task/%d/children", pid, tid))
+		if err != nil {
+			continue
+		}
+		for word := range strings.FieldsSeq(string(text)) {
+			child, err := strconv.Atoi(word)
+			if err != nil {
+				continue
+			}
+			if more, err := family(proc, child); err == nil { // it may have ended
+				all = append(all, more...)
+			}
+		}
+	}
+	return all, nil
+}

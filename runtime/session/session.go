@@ -1,0 +1,333 @@
+// Package session is one run of a script: its plan is applied, what it traces
+// is read and shown until there is an end to it, and all is taken back.
+//
+// Read session.go for the course of a run, process.go for which processes it
+// follows, child.go for a program that is started for it, and output.go for what
+// is shown.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/runtime/apply"
+	"github.com/eptrace/ep/runtime/events"
+	"github.com/eptrace/ep/runtime/hist"
+	"github.com/eptrace/ep/runtime/tracefs"
+)
+
+// Options say how a run goes. FS, Proc and Output are needed.
+type Options struct {
+	FS    *tracefs.FS
+	Apply apply.Transaction // its FS may be nil: it is FS
+	Proc  fs.FS             // the machine's /proc
+
+	// Child is a program that was started and waits; the run ends when it ends.
+	// nil: there is none.
+	Child *Child
+	// Follow limits the run to these processes, with their threads and their
+	// children, and to Child. None, and no Child: all.
+	Follow []int
+
+	For      time.Duration // how long; 0: until the context or Child ends
+	Interval time.Duration // between looks at the histograms; 0: only at the end
+	Output   Output
+	// Say tells a person what is waited for. It may be nil.
+	Say func(format string, args ...any)
+}
+
+// Result is what came of a run.
+type Result struct {
+	Records uint64        // shown
+	Lost    uint64        // records that were lost
+	Dropped uint64        // events that histograms did not count
+	Took    time.Duration // from the first event on
+	Tracing time.Time     // since when events were recorded
+	Exit    int           // what Child ended with: its code, or 128 and a signal's number; -1 if it was ended
+}
+
+// Run carries p out. It ends when ctx does, after For, or when Child ends; when
+// the output cannot be written; or by an error.
+//
+// Whatever the end, what was done to the kernel is taken back before Run
+// returns, also by a panic. An *apply.Error, in the tree of the error, says what
+// the kernel refused; what could not be taken back stands beside it.
+func Run(ctx context.Context, p *plan.Plan, o Options) (result Result, err error) {
+	r := &run{Options: o, plan: p, ours: p.Instance != "" && !o.FS.Exists(tracefs.In(p.Instance, ""))}
+	if r.Apply.FS == nil {
+		r.Apply.FS = o.FS
+	}
+	r.Apply.Now = r.now
+	defer func() { err = errors.Join(err, r.end()) }()
+	if err := r.begin(ctx); err != nil {
+		return r.result, err
+	}
+	err = r.trace(ctx)
+	return r.result, err
+}
+
+// run is a run under way.
+type run struct {
+	Options
+	plan    *plan.Plan
+	ours    bool // the instance is made for this run
+	applied *apply.Applied
+	reader  *events.Reader
+	result  Result
+
+	mu     sync.Mutex // of the output, and of problem
+	failed error      // of the output: the run ends
+}
+
+// begin applies the plan, with what limits it to some processes.
+func (r *run) begin(ctx context.Context) error {
+	p, err := r.limited()
+	if err != nil {
+		return err
+	}
+	if r.applied, err = r.Apply.Apply(ctx, p); err != nil {
+		return err
+	}
+	r.result.Tracing = time.Now()
+	if len(p.Streams) == 0 {
+		return r.Output.Begin(nil, nil)
+	}
+	names := events.NewTaskNames(r.Proc, r.FS.FS())
+	r.reader, err = events.Open(r.FS.FS(), p.Streams, events.Options{Instance: p.Instance, Comms: names})
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	return r.Output.Begin(r.reader.Streams(), r.reader.Clock())
+}
+
+// end takes everything back. What was read ahead must be closed first, for an
+// instance whose buffers are open stays.
+func (r *run) end() error {
+	var errs []error
+	if r.Child != nil {
+		r.Child.Stop()
+	}
+	if r.reader != nil {
+		errs = append(errs, r.reader.Close())
+		r.reader = nil
+	}
+	if r.applied != nil {
+		errs = append(errs, r.applied.Undo())
+		r.applied = nil
+	}
+	return errors.Join(errs...)
+}
+
+// trace reads and shows until there is an end, and then what is left.
+func (r *run) trace(ctx context.Context) error {
+	// Records end when reading does; reading ends after recording.
+	reading, stopReading := context.WithCancel(context.Background())
+	defer stopReading()
+	over, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if r.For > 0 {
+		over, cancel = context.WithTimeout(over, r.For)
+		defer cancel()
+	}
+	r.say()
+	if r.Child != nil {
+		if err := r.Child.release(); err != nil {
+			return err
+		}
+	}
+	var wait sync.WaitGroup
+	if r.Child != nil {
+		wait.Go(func() {
+			select {
+			case <-r.Child.ended():
+				cancel()
+			case <-over.Done():
+			}
+		})
+	}
+	wait.Go(func() {
+		r.watch(over)
+		r.quiet()
+		stopReading()
+	})
+	r.read(reading, cancel)
+	stopReading()
+	cancel()
+	wait.Wait()
+	r.result.Took = time.Since(r.result.Tracing)
+	if r.Child != nil {
+		r.result.Exit = r.Child.code()
+	}
+	return r.finish()
+}
+
+// read shows records until ctx ends; over is called if they can no more be
+// shown.
+func (r *run) read(ctx context.Context, over func()) {
+	if r.reader == nil {
+		<-ctx.Done()
+		return
+	}
+	for rec, err := range r.reader.Records(ctx) {
+		if err != nil {
+			r.show(func() error { return r.Output.Problem(err) })
+		} else {
+			r.result.Records++
+			r.show(func() error { return r.Output.Record(rec) })
+		}
+		if r.broken() != nil {
+			over()
+			return
+		}
+	}
+}
+
+// flushEvery is how long a record may wait in memory to be written with others.
+const flushEvery = 50 * time.Millisecond
+
+// watch shows the histograms at each interval, and lets no record wait, until
+// ctx ends.
+func (r *run) watch(ctx context.Context) {
+	flush := time.NewTicker(flushEvery)
+	defer flush.Stop()
+	var look <-chan time.Time
+	if r.Interval > 0 && len(r.plan.Tables) > 0 {
+		t := time.NewTicker(r.Interval)
+		defer t.Stop()
+		look = t.C
+	}
+	for r.broken() == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-flush.C:
+			r.show(r.Output.Flush)
+		case <-look:
+			tables, err := r.tables()
+			if err != nil {
+				r.show(func() error { return r.Output.Problem(err) })
+				continue
+			}
+			r.show(func() error { return r.Output.Tables(tables, false) })
+		}
+	}
+}
+
+// quiet stops recording, so that reading comes to an end. In an instance of
+// others it is theirs to stop.
+func (r *run) quiet() {
+	if r.ours {
+		_ = r.FS.Write(tracefs.In(r.plan.Instance, "tracing_on"), "0", tracefs.Truncate) // reading ends without it too
+	}
+}
+
+// finish shows the histograms, snapshots, and what was lost.
+func (r *run) finish() error {
+	if err := r.broken(); err != nil {
+		return err
+	}
+	tables, err := r.tables()
+	if err == nil {
+		r.show(func() error { return r.Output.Tables(tables, true) })
+	}
+	for _, t := range tables {
+		r.result.Dropped += t.Dropped
+	}
+	r.snapshot()
+	if r.reader != nil {
+		losses := r.reader.Losses()
+		for _, l := range losses {
+			r.result.Lost += l.Lost()
+		}
+		r.show(func() error { return r.Output.Losses(losses) })
+	}
+	r.show(r.Output.Flush)
+	return errors.Join(err, r.broken())
+}
+
+// tables reads the plan's histograms.
+func (r *run) tables() ([]*hist.Table, error) {
+	var list []*hist.Table
+	for _, p := range r.plan.Tables {
+		t, err := hist.Read(r.FS.FS(), r.plan.Instance, p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// snapshot shows what the script had the kernel keep. It goes with the instance.
+func (r *run) snapshot() {
+	if !r.ours {
+		return
+	}
+	for i := range r.plan.Writes {
+		w := &r.plan.Writes[i]
+		if !strings.HasPrefix(w.Data, "snapshot") && !strings.Contains(w.Data, ".snapshot()") {
+			continue
+		}
+		text, err := r.FS.Read(tracefs.In(r.plan.Instance, "snapshot"))
+		if err != nil {
+			r.show(func() error { return r.Output.Problem(fmt.Errorf("read the snapshot: %w", err)) })
+			return
+		}
+		r.show(func() error { return r.Output.Snapshot(string(text)) })
+		return
+	}
+}
+
+// show calls f, which writes to the output, alone.
+func (r *run) show(f func() error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed = f()
+	}
+}
+
+func (r *run) broken() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// say tells what is traced, where, and how it ends.
+func (r *run) say() {
+	if r.Say == nil {
+		return
+	}
+	var what []string
+	for _, s := range r.plan.Streams {
+		what = append(what, s.Name)
+	}
+	for _, t := range r.plan.Tables {
+		what = append(what, t.Name)
+	}
+	if len(what) == 0 {
+		what = append(what, r.plan.Script.Name())
+	}
+	if len(what) > 6 {
+		what = append(what[:5], fmt.Sprintf("%d more", len(what)-5))
+	}
+	where := ""
+	if text, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil {
+		where = " on CPU " + strings.TrimSpace(string(text))
+	}
+	end := "Ctrl-C to stop"
+	switch {
+	case r.Child != nil:
+		end = fmt.Sprintf("until '%s' ends", r.Child.name)
+	case r.For > 0:
+		end = fmt.Sprintf("for %v", r.For)
+	}
+	r.Say("tracing %s%s, %s", strings.Join(what, ", "), where, end)
+}
