@@ -35,7 +35,7 @@ type compileCmd struct {
 	scriptFlags
 	File     string  `arg:"" optional:"" complete:"files" help:"The script; '-' is standard input."`
 	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
-	As       string  `enum:"echo,sh,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), or the whole plan (json)."`
+	As       string  `enum:"echo,sh,bootconfig,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), what a kernel takes to trace while it boots (bootconfig), or the whole plan (json)."`
 	Undo     bool    `help:"Print the lines that take everything back instead."`
 	Output   string  `short:"o" placeholder:"FILE" complete:"files" help:"Write to FILE instead of standard output."`
 	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
@@ -50,6 +50,7 @@ Examples:
     ep compile openat.ep
     ep compile --target 6.12-arm64 --set min=1ms wakeup.ep
     ep compile -e 'trace sched.sched_process_exec { filename, pid }'
+    ep compile --as sh -o openat.sh openat.ep
     ep compile --as json -o plan.json openat.ep
     ep compile --undo openat.ep | sudo sh -c 'cd /sys/kernel/tracing && sh -e'
 `
@@ -85,6 +86,13 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 		err = emit.JSON(&out, p)
 	case c.As == "sh":
 		err = emit.Sh(&out, p, emit.Machine{Release: t.Release(), Arch: t.Arch()})
+	case c.As == "bootconfig":
+		if on, known := t.Config("CONFIG_BOOTTIME_TRACING"); known && !on {
+			g.notef("ep: note: the kernel of the target is built without CONFIG_BOOTTIME_TRACING\n")
+		}
+		if list, err = emit.Bootconfig(&out, p); len(list) > 0 {
+			return orScriptError(g.printText(list))
+		}
 	case c.Undo:
 		err = emit.Undo(&out, p)
 	default:
