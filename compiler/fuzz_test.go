@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +23,16 @@ import (
 // byte of a pointer, and nothing in the way.
 var fuzzTargets = []string{"5.10-x86_64", "6.1-x86_64", "6.17-x86_64", "7.3-x86_64", "6.12-arm64"}
 
-// corpus is the text of all scripts of testdata.
-func corpus(t testing.TB) []string {
+// corpus is the text of all scripts of testdata; good ones only if asked.
+func corpus(t testing.TB, good bool) []string {
 	t.Helper()
+	globs := []string{"scripts/*.ep", "scripts/*/*.ep", "values/*.ep"}
+	if !good {
+		globs = append(globs, "errors/*.ep")
+	}
 	var out []string
-	for _, glob := range []string{"../testdata/scripts/*.ep", "../testdata/errors/*.ep", "../testdata/values/*.ep", "../testdata/scripts/cases/*.ep"} {
-		files, err := filepath.Glob(glob)
+	for _, glob := range globs {
+		files, err := filepath.Glob("../testdata/" + glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +49,7 @@ func corpus(t testing.TB) []string {
 
 // FuzzCompile compiles any text: see lawful for what must hold.
 func FuzzCompile(f *testing.F) {
-	for i, text := range corpus(f) {
+	for i, text := range corpus(f, false) {
 		f.Add(text, uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
@@ -52,52 +57,82 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzMutated compiles what becomes of the words of good and bad scripts when
-// they are shuffled, which gets further than any text does.
+// FuzzMutated compiles what becomes of good scripts when some of their words are
+// exchanged for others of their kind, which gets much further than any text does.
 func FuzzMutated(f *testing.F) {
-	scripts := corpus(f)
-	for seed := range uint64(200) {
+	scripts, words := corpus(f, true), map[byte][]string{}
+	for _, text := range corpus(f, false) {
+		for _, w := range wordsOf.FindAllString(text, -1) {
+			words[kindOf(w)] = append(words[kindOf(w)], w)
+		}
+	}
+	for seed := range uint64(300) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		lawful(t, mutated(random, scripts), fuzzTargets[random.IntN(len(fuzzTargets))])
+		text := scripts[random.IntN(len(scripts))]
+		if random.IntN(4) == 0 {
+			text += "\n" + scripts[random.IntN(len(scripts))]
+		}
+		lawful(t, mutated(random, text, words), fuzzTargets[random.IntN(len(fuzzTargets))])
 	})
 }
 
-var words = regexp.MustCompile(`#[^\n]*|"[^"\n]*"|[A-Za-z_0-9$.]+|\s+|->|==|!=|<=|>=|&&|\|\||.`)
+var wordsOf = regexp.MustCompile(`#[^\n]*|"[^"\n]*"|'.'|[0-9][0-9a-zA-Z_]*|[A-Za-z_][A-Za-z_0-9]*|\$[a-z]+|\s+|->|==|!=|<=|>=|&&|\|\||.`)
 
-// mutated takes a script, and a few times drops, doubles or exchanges a word of
-// it, or puts in one of another script.
-func mutated(random *rand.Rand, scripts []string) string {
-	pick := func() []string {
-		text := scripts[random.IntN(len(scripts))]
-		if len(text) > 3000 {
-			text = text[:3000]
+// kindOf puts words into kinds: words of one kind may mostly stand in each
+// other's place.
+func kindOf(w string) byte {
+	switch c := w[0]; {
+	case c == '#' || c == ' ' || c == '\n' || c == '\t':
+		return ' '
+	case c == '"' || c == '$' || c == '\'':
+		return c
+	case c >= '0' && c <= '9':
+		return '0'
+	case c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z':
+		if strings.Contains(" event hist on trace param const import option from then where let by having emit do as in else syscall func kprobe tracepoint ufunc uprobe usdt user size sort print paused ", " "+w+" ") {
+			return 'k'
 		}
-		return words.FindAllString(text, -1)
+		return 'a'
+	case strings.Contains(" == != < > <= >= ", " "+w+" "):
+		return '='
+	case w == "+" || w == "-" || w == "*" || w == "/" || w == "&" || w == "|":
+		return '+'
+	case w == "&&" || w == "||":
+		return '&'
 	}
-	list, other := pick(), pick()
-	for range 1 + random.IntN(6) {
-		if len(list) < 2 {
-			break
-		}
+	return 0
+}
+
+// mutated exchanges a few words of a text for others of their kind, of the text
+// itself or of any, and sometimes drops or doubles one.
+func mutated(random *rand.Rand, text string, words map[byte][]string) string {
+	list := wordsOf.FindAllString(text, -1)
+	for range 1 + random.IntN(4) {
 		i := random.IntN(len(list))
-		switch random.IntN(5) {
-		case 0:
-			list = append(list[:i:i], list[i+1:]...)
-		case 1:
-			list = append(list[:i:i], append([]string{list[i]}, list[i:]...)...)
-		case 2:
-			j := random.IntN(len(list))
-			list[i], list[j] = list[j], list[i]
-		case 3:
-			list[i] = other[random.IntN(len(other))]
-		case 4:
-			j := random.IntN(len(other))
-			end := min(j+1+random.IntN(8), len(other))
-			list = append(list[:i:i], append(append([]string{}, other[j:end]...), list[i:]...)...)
+		kind := kindOf(list[i])
+		if kind == ' ' || kind == 'k' || kind == 0 {
+			if random.IntN(20) > 0 {
+				continue
+			}
+			switch random.IntN(2) {
+			case 0:
+				list[i] = ""
+			case 1:
+				list[i] += list[i]
+			}
+			list = slices.DeleteFunc(list, func(w string) bool { return w == "" })
+			continue
 		}
+		if random.IntN(2) == 0 { // a word of the text
+			if j := random.IntN(len(list)); kindOf(list[j]) == kind {
+				list[i] = list[j]
+				continue
+			}
+		}
+		list[i] = words[kind][random.IntN(len(words[kind]))]
 	}
 	return strings.Join(list, "")
 }
