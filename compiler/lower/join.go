@@ -282,6 +282,10 @@ func (j *joiner) emit(syn *record) bool {
 		}
 		v := command.HistVar{Name: action.Var, Span: j.watch.x.Span()}
 		if v.Expr = results[len(j.carried)]; v.Expr == nil {
+			if !isLeaf(j.watch.x) { // a constant, or bits
+				j.l.cannotCompute(j.watch.x.Span())
+				return false
+			}
 			v.Expr = j.fieldOf(j.watch.x)
 		}
 		emitter.Vars = append([]command.HistVar{v}, emitter.Vars...)
