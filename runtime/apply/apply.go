@@ -86,7 +86,7 @@ func Apply(ctx context.Context, f Tracefs, p *plan.Plan) (*Applied, error) {
 // beside it. If p goes to an instance that is not there, Apply makes it.
 func (t *Transaction) Apply(ctx context.Context, p *plan.Plan) (*Applied, error) {
 	a := &Applied{t: t, view: view{fs: t.FS}, script: p.Script, steps: planSteps(p)}
-	if err := a.prepare(p); err != nil {
+	if err := a.prepare(); err != nil {
 		return nil, err
 	}
 	if err := a.do(ctx); err != nil {
@@ -97,8 +97,8 @@ func (t *Transaction) Apply(ctx context.Context, p *plan.Plan) (*Applied, error)
 
 // prepare looks at the kernel before anything is changed: what is there already
 // is left out, what is in the way is an error. Then it notes what will be done.
-func (a *Applied) prepare(p *plan.Plan) error {
-	if p.Instance != "" && a.t.FS.Exists(a.steps[0].File) {
+func (a *Applied) prepare() error {
+	if len(a.steps) > 0 && a.steps[0].Kind == journal.Instance && a.t.FS.Exists(a.steps[0].File) {
 		a.steps = a.steps[1:]
 	}
 	if err := a.free(); err != nil {
