@@ -11,10 +11,11 @@ import (
 
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/stdlib"
 )
 
 type listCmd struct {
-	Patterns []string `arg:"" optional:"" name:"pattern" complete:"events" help:"What to list: 'sched.*', 'syscall:open*', 'func:vfs_*', 'tracepoint:sched*'. A name without a dot is an event's or a system's. Default: all events."`
+	Patterns []string `arg:"" optional:"" name:"pattern" complete:"events" help:"What to list: 'sched.*', 'syscall:open*', 'func:vfs_*', 'tracepoint:sched*', 'std/*'. A name without a dot is an event's or a system's. Default: all events."`
 	Target   string   `placeholder:"TARGET" complete:"targets" help:"The kernel to look at: a name of 'ep target list', a file, a folder, or 'live'. Default: live where tracefs can be read, else ${default_target}."`
 	Verbose  bool     `short:"v" help:"Print fields, arguments and their types as ep sees them, and the names of values."`
 	JSON     bool     `name:"json" help:"Print one JSON object instead of text."`
@@ -30,6 +31,7 @@ Examples:
     ep list -v sched_switch
     ep list syscall:'open*'
     ep list -v func:vfs_read
+    ep list -v std/
     ep list --target 6.12-arm64 tracepoint:'tcp_*'
     ep list --json -v sched.sched_switch | jq '.entries[].fields[].name'
 `
@@ -77,7 +79,11 @@ type lister struct {
 // list adds what one pattern matches; it is an error if that is nothing.
 func (l *lister) list(pattern string) error {
 	kind, glob, ok := strings.Cut(pattern, ":")
-	if !ok {
+	switch {
+	case ok:
+	case strings.Contains(pattern, "/"):
+		kind, glob = "module", pattern
+	default:
 		kind, glob = "event", pattern
 	}
 	if _, err := path.Match(glob, ""); err != nil {
@@ -89,6 +95,12 @@ func (l *lister) list(pattern string) error {
 	switch kind {
 	case "event":
 		near, err = l.events(glob)
+	case "module":
+		if strings.HasSuffix(glob, "/") {
+			glob += "*"
+		}
+		near = stdlib.Modules()
+		l.each(near, glob, l.module)
 	case "syscall":
 		near = l.t.Syscalls()
 		l.each(near, glob, l.syscall)
@@ -110,10 +122,13 @@ func (l *lister) list(pattern string) error {
 	}
 	note := ""
 	if name, ok := diag.Near(glob, near); ok {
-		note = fmt.Sprintf("; did you mean '%s'?", strings.TrimPrefix(kind+":", "event:")+name)
+		note = fmt.Sprintf("; did you mean '%s'?", prefixes[kind]+name)
 	}
 	return exitError{exitScript, fmt.Errorf("target '%s' has nothing that matches '%s'%s", l.t.Name(), pattern, note)}
 }
+
+// prefixes stand before names in patterns, by kind.
+var prefixes = map[string]string{"syscall": "syscall:", "func": "func:", "tracepoint": "tracepoint:"}
 
 // repeated reports whether an earlier pattern has listed what this one matches.
 func (l *lister) repeated(kind, glob string) bool {

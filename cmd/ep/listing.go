@@ -7,6 +7,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/types"
+	"github.com/eptrace/ep/stdlib"
 )
 
 // listing is what `ep list --json` prints. docs/json.md describes it.
@@ -18,12 +19,13 @@ type listing struct {
 
 // entry is something that can be traced.
 type entry struct {
-	Kind   string       `json:"kind"`   // event, syscall, func or tracepoint
+	Kind   string       `json:"kind"`   // event, syscall, func, tracepoint or module
 	Name   string       `json:"name"`   // "sched.sched_switch", "openat"
-	Source string       `json:"source"` // as a script writes it
+	Source string       `json:"source"` // as a script writes it; of a module its name
 	Number *int         `json:"number,omitempty"`
 	Fields []fieldEntry `json:"fields,omitempty"` // or arguments
 	Result string       `json:"result,omitempty"`
+	Doc    string       `json:"doc,omitempty"` // of a module: what it says of itself
 }
 
 type fieldEntry struct {
@@ -95,6 +97,25 @@ func (l *lister) tracepoint(name string) {
 	l.add(e)
 }
 
+// module adds a module of ep's own, which says at its head what it is for.
+func (l *lister) module(name string) {
+	e := entry{Kind: "module", Name: name, Source: name}
+	if l.verbose {
+		text, _ := stdlib.Module(name) // it is of the list
+		for line := range strings.Lines(text) {
+			words, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+			if !ok {
+				break
+			}
+			if !strings.HasPrefix(words, "!") {
+				e.Doc += strings.TrimPrefix(words, " ") + "\n"
+			}
+		}
+		e.Doc = strings.TrimSpace(e.Doc)
+	}
+	l.add(e)
+}
+
 func (e *entry) proto(p *target.Proto) {
 	for _, a := range p.Params {
 		e.Fields = append(e.Fields, newFieldEntry(a.Name, a.Type))
@@ -133,6 +154,9 @@ func (e *entry) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, ", number %d", *e.Number)
 	}
 	b.WriteByte('\n')
+	for line := range strings.Lines(e.Doc) {
+		b.WriteString(strings.TrimRight("  "+strings.TrimSuffix(line, "\n"), " ") + "\n")
+	}
 	width := 0
 	for _, f := range e.Fields {
 		width = max(width, len(f.Name))
