@@ -38,6 +38,11 @@ type cli struct {
 	Color       string        `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour of errors: auto, always or never. NO_COLOR is obeyed."`
 	ShowVersion versionFlag   `name:"version" help:"Print the version and exit."`
 	Run         runCmd        `cmd:"" help:"Run a script: print what it traces, and take everything back."`
+	Apply       applyCmd      `cmd:"" help:"Install a script, and leave it."`
+	Plan        planCmd       `cmd:"" help:"Show what apply would change. The exit code is 2 if there is something."`
+	Status      statusCmd     `cmd:"" help:"Show what ep has in the kernel, and whether it is as it was written."`
+	Remove      removeCmd     `cmd:"" help:"Take installed scripts back."`
+	Clean       cleanCmd      `cmd:"" help:"Take back what killed runs left."`
 	Compile     compileCmd    `cmd:"" help:"Print what a script compiles to."`
 	Check       checkCmd      `cmd:"" help:"Print all errors and warnings of scripts."`
 	Fmt         fmtCmd        `cmd:"" help:"Format scripts in the one style."`
