@@ -10,6 +10,7 @@ import (
 	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // This file words what is wrong with user-space sources, and with sources that
@@ -116,4 +117,9 @@ func (c *checker) emitOfSeveral(sp source.Span) {
 
 func (c *checker) severalInJoin(sp source.Span, n int) {
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("a stage of a join has one source, not %d", n), todo("make an event of them first, and join that: 'event any from A, B { … }'"))
+}
+
+func (c *checker) wideMark(sp source.Span, got, want types.Type) {
+	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("the program says that this argument has %d bytes, and %s has %d", types.Size(want), got, types.Size(got)),
+		todo("leave the type out, or write '%s'", want))
 }

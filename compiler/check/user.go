@@ -1,6 +1,9 @@
 package check
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/lang/syntax"
@@ -206,20 +209,39 @@ func (c *checker) mark(f *object.File, p *ir.Probe, one *syntax.One) ir.Source {
 		}
 		for i, d := range declared {
 			p.Args[i].Name = d.Name
-			if d.Type != nil {
-				p.Args[i].Type = d.Type
+			if d.Type == nil {
+				continue
 			}
+			if types.Size(d.Type) > types.Size(p.Args[i].Type) {
+				c.wideMark(one.Sig.Params[i].Type.Span(), d.Type, p.Args[i].Type)
+				return nil
+			}
+			p.Args[i].Type = d.Type
 		}
 	}
 	for _, s := range sites {
 		site := ir.Site{Offset: s.Offset, RefCtr: s.RefCtr}
 		for i := range n {
-			a := s.Args[i]
-			site.Args = append(site.Args, ir.SiteArg{Fetch: a.Fetch, Bits: a.Type, Problem: a.Err})
+			site.Args = append(site.Args, siteArg(s.Args[i], p.Args[i].Type))
 		}
 		p.Sites = append(p.Sites, site)
 	}
 	return p
+}
+
+// siteArg is how a site has an argument of type t. All sites of an event are
+// fetched by one type, so one that has it in fewer bytes, or elsewhere than at a
+// register's beginning, cannot be had.
+func siteArg(a object.Arg, t types.Type) ir.SiteArg {
+	out := ir.SiteArg{Fetch: a.Fetch, Bits: a.Type, Problem: a.Err}
+	switch {
+	case a.Err != nil:
+	case a.Type.Bits != 0:
+		out.Fetch, out.Problem = nil, errors.New("it is in the second byte of a register at one of its sites")
+	case a.Size < types.Size(t):
+		out.Fetch, out.Problem = nil, fmt.Errorf("it has %d bytes at one of its sites and %d at another", a.Size, types.Size(t))
+	}
+	return out
 }
 
 // markType is the type of a mark's argument: as wide as the widest of its sites

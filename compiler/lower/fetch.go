@@ -393,6 +393,12 @@ func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
 			f.l.argumentOnStack(sp, i+1, most)
 			return nil
 		}
+		if f.probe.End == ir.EndEnter && f.l.prog.Options.Functions != "fprobe" && f.l.awaited(f.probe) {
+			// The registers of C's calls are the same in the kernel.
+			if reg, ok := object.ArgFetch(f.l.t.Arch(), i+1); ok {
+				return reg
+			}
+		}
 		return command.ArgN{N: i + 1, Span: sp}
 	}
 	site := f.probe.Sites[f.site]

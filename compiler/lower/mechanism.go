@@ -57,6 +57,9 @@ func (l *lowerer) functionProbe(rec *recipe, p *ir.Probe) *mechanism {
 	onlyFprobe := err == nil && state == target.SymbolFprobeOnly
 	force := l.prog.Options.Functions
 	useFprobe := force == "fprobe" || force == "auto" && l.t.Has(target.FprobeEvents) && register(rec) == nil
+	if force == "auto" && l.awaited(p) {
+		useFprobe = false // which would be refused
+	}
 	if onlyFprobe && force == "kprobe" {
 		l.kprobeRefused(p.Span, p.Symbol)
 		return nil
@@ -105,6 +108,18 @@ func kprobeAt(p *ir.Probe, exit bool, active int) *mechanism {
 	return &mechanism{target.KprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
 		return &command.Kprobe{EventName: name, Return: exit, MaxActive: active, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}
 	}}
+}
+
+// awaited reports whether a function is one of a module that may not be loaded. A
+// kprobe waits for it (kernel/trace/trace_kprobe.c, __register_trace_kprobe); an
+// fprobe is refused, and so is $argN at the entry: whether that is an entry cannot
+// be seen then.
+func (l *lowerer) awaited(p *ir.Probe) bool {
+	if p.Module == "" || p.Place != ir.AtInstruction && p.Place != ir.AtFunc {
+		return false
+	}
+	state, err := l.t.Symbol(qualified(p))
+	return err != nil || state != target.SymbolProbeable && state != target.SymbolFprobeOnly
 }
 
 // qualified is a symbol with its module, as the target's lists have it.
