@@ -247,6 +247,11 @@ func (l *lowerer) argumentOnStack(sp source.Span, n, most int) {
 		todo("only the first %d arguments can be had there", most))
 }
 
+func (l *lowerer) secondTracepointProbe(sp source.Span, name string, at source.Span) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s takes one event for the raw tracepoint '%s'", l.kernel(), name), place(at, "the first is here"),
+		todo("make one event with all fields of it, or use the group's event of that name"))
+}
+
 func (l *lowerer) argumentLost(sp source.Span, n int) {
 	l.err(diag.NotStorable, sp, fmt.Sprintf("argument %d is a struct of more than 8 bytes, so the place of what comes from there on is not known", n),
 		todo("read registers with 'kprobe' and $reg(…)"))

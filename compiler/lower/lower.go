@@ -33,8 +33,10 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 		names:  newNames(prog, t),
 		tables: map[*ir.Hist][]command.EventName{},
 
-		triggers: map[string]bool{},
-		timed:    source.NoSpan,
+		triggers:    map[string]bool{},
+		tracepoints: map[string]source.Span{},
+
+		timed: source.NoSpan,
 	}
 	for _, ev := range prog.Events {
 		l.event(ev)
@@ -119,7 +121,8 @@ type lowerer struct {
 	names  *names
 	tables map[*ir.Hist][]command.EventName // the events that a hist sits on
 
-	triggers map[string]bool // kinds of triggers that events have
+	triggers    map[string]bool        // kinds of triggers that events have
+	tracepoints map[string]source.Span // raw tracepoints that have a probe, with where the script has it
 
 	timed source.Span // where a histogram has a time, if one has
 }

@@ -33,6 +33,11 @@ func (l *lowerer) mechanism(rec *recipe) *mechanism {
 		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") || !l.noRegister(rec) {
 			return nil
 		}
+		if at, taken := l.tracepoints[p.Symbol]; taken && l.t.Has(target.QuirkOneTracepointProbe) {
+			l.secondTracepointProbe(p.Span, p.Symbol, at)
+			return nil
+		}
+		l.tracepoints[p.Symbol] = p.Span
 		return &mechanism{target.TracepointProbes, func(name command.EventName, args []command.Arg, _ int) command.Command {
 			return &command.Tprobe{EventName: name, Tracepoint: p.Symbol, At: p.Span, Args: args}
 		}}

@@ -78,6 +78,7 @@ func TestQuirks(t *testing.T) {
 		QuirkSnapshotStacktrace:  "xx.... ..",
 		QuirkPercentRefused:      "...x.. .x",
 		QuirkSyntheticNames:      "...xx. .x",
+		QuirkOneTracepointProbe:  "..x... ..",
 	}
 	compareTable(t, Quirks(), want)
 }

@@ -38,6 +38,10 @@ const (
 	// event's bare name keeps the synthetic event busy. 6.17.13 and 7.2.13
 	// have it; 6.1.192, 6.12.117 and 7.3.4 have not.
 	QuirkSyntheticNames Feature = "quirk: equal event names keep synthetic events busy"
+	// QuirkOneTracepointProbe: a raw tracepoint takes one event at a time; a
+	// second is refused with EEXIST. 6.12.117 has it; 6.17.13, 7.2.13 and 7.3.4
+	// have not.
+	QuirkOneTracepointProbe Feature = "quirk: one event for each raw tracepoint"
 )
 
 // quirkRule says which releases suffer: those in one of the ranges, from the
@@ -76,4 +80,5 @@ var quirkRules = []quirkRule{
 	{QuirkSnapshotStacktrace, Snapshot, [][2]patch{{{3, 10, 0}, {6, 12, 117}}}},
 	{QuirkPercentRefused, HistPercent, mended(patch{6, 1, 0})},
 	{QuirkSyntheticNames, SyntheticEvents, [][2]patch{{{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
+	{QuirkOneTracepointProbe, TracepointProbes, [][2]patch{{{6, 5, 0}, {6, 17, 13}}}},
 }
