@@ -19,7 +19,7 @@ type doctorCmd struct {
 func (*doctorCmd) Help() string {
 	return `Nothing on the machine is changed. The exit code is 4 if nothing can be traced here as things are.
 
-What is listed at the end is in tracefs now, whoever put it there: it costs time or room, or fills the buffer, and stays until somebody removes it. What bears a name that ep gives is marked so.
+What is listed at the end is in tracefs now, whoever put it there: it costs time or room, or fills the buffer, and stays until somebody removes it. With it stands which script of 'ep status' has it, or that it bears a name that ep gives.
 
 Examples:
 
@@ -30,7 +30,12 @@ Examples:
 
 // Run carries out the command.
 func (c *doctorCmd) Run(env *Env) error {
-	r := doctor.Examine(doctor.Machine{Root: env.Root, Writable: env.Writable})
+	d := doctor.Machine{Root: env.Root, Writable: env.Writable}
+	if m, err := openMachine(env, false); err == nil { // else the report tells why
+		d.Journals = m.journals
+		m.close()
+	}
+	r := doctor.Examine(d)
 	var out bytes.Buffer
 	if c.JSON {
 		if err := printJSON(&out, newDiagnosis(r)); err != nil {
@@ -78,8 +83,11 @@ func (c *doctorCmd) print(out io.Writer, r *doctor.Report) {
 	w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, l := range r.Leftovers {
 		who, in := "", ""
-		if l.Ep {
-			who = "ep's name"
+		switch {
+		case l.Script != "":
+			who = "ep's: " + l.Script
+		case l.Ep:
+			who = "a name of ep's"
 		}
 		if l.In != "" {
 			in = "in " + l.In
@@ -145,6 +153,8 @@ type leftoverJSON struct {
 	In   string `json:"in,omitempty"`
 	Text string `json:"text,omitempty"`
 	Ep   bool   `json:"ep"`
+
+	Script string `json:"script,omitempty"`
 }
 
 func newDiagnosis(r *doctor.Report) diagnosis {

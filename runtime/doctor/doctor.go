@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/runtime/journal"
 )
 
 // State is how bad a finding is.
@@ -43,7 +44,10 @@ type Leftover struct {
 	Name string // of the event or instance, "sched.sched_switch"
 	In   string // the instance that it is in, "" for the top level
 	Text string // as tracefs reads it back
-	Ep   bool   // its name is one that ep gives
+	Ep   bool   // ep made it, or it has a name that ep gives
+	// Script is the name of the script that has it in force, "" if no journal
+	// tells of one.
+	Script string
 }
 
 // Report is all that was found.
@@ -72,11 +76,13 @@ type Machine struct {
 	// Writable returns why a file of Root may not be written to, nil if it may.
 	// Nothing is written.
 	Writable func(name string) error
+	// Journals tell what ep has made itself.
+	Journals []*journal.Journal
 }
 
 // Examine examines a machine. What cannot be read is a finding, not an error.
 func Examine(m Machine) *Report {
-	x := &examination{m: m, report: &Report{}}
+	x := &examination{m: m, report: &Report{}, owners: owners(m.Journals)}
 	x.tracefs()
 	if x.t != nil {
 		x.permission()
@@ -103,6 +109,7 @@ type examination struct {
 	t      *target.Target // nil if there is no tracefs that can be read
 	dir    string         // tracefs in Root
 	report *Report
+	owners map[string]string // scripts by what they made: files of tracefs, and dynamic events as "GROUP/NAME"
 }
 
 func (x *examination) find(check string, s State, message, help string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/hexops/autogold/v2"
 
 	"github.com/eptrace/ep/runtime/doctor"
+	"github.com/eptrace/ep/runtime/journal"
 )
 
 // machine is a root file system with a tracefs; more replaces or, if empty,
@@ -93,6 +94,41 @@ func TestExamine(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			autogold.ExpectFile(t, autogold.Raw(rendering(doctor.Examine(doctor.Machine{Root: machine(c.more)}))))
 		})
+	}
+}
+
+// TestJournalsTellWhoseItIs: what ep has in force is told from what others left.
+func TestJournalsTellWhoseItIs(t *testing.T) {
+	const tracefs = "sys/kernel/tracing/"
+	root := machine(map[string]string{
+		tracefs + "dynamic_events":                                   "s:synthetic/lat\tu64 lat\ns:synthetic/theirs\tu64 lat\ne:other/name sched.sched_switch\n",
+		tracefs + "instances/mine/events/sched/sched_switch/trigger": "hist:keys=next_pid [active]\n",
+		tracefs + "events/sched/sched_switch/trigger":                "traceoff:unlimited\n",
+	})
+	r := doctor.Examine(doctor.Machine{Root: root, Journals: []*journal.Journal{{
+		Head: journal.Head{Name: "slow"},
+		Steps: []journal.Step{
+			{Kind: journal.Instance, File: "instances/mine"},
+			{Kind: journal.Command, File: "dynamic_events", Data: "s:lat u64 lat"},
+			{Kind: journal.Command, File: "dynamic_events", Data: "e:other/name sched.sched_switch"},
+			{Kind: journal.Command, File: "instances/mine/events/sched/sched_switch/trigger", Data: "hist:keys=next_pid"},
+			{Kind: journal.Command, File: "dynamic_events", Data: "s:theirs u64 lat"},
+		},
+		States: []journal.State{journal.Done, journal.Done, journal.Begun, journal.Done, journal.Undone},
+	}}})
+	got := ""
+	for _, l := range r.Leftovers {
+		got += fmt.Sprintf("%s %s %q %v\n", l.Kind, l.Name, l.Script, l.Ep)
+	}
+	const want = `synthetic event synthetic.lat "slow" true
+synthetic event synthetic.theirs "" false
+eprobe other.name "slow" true
+trigger sched.sched_switch "" false
+instance mine "slow" true
+trigger sched.sched_switch "slow" true
+`
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 
