@@ -11,19 +11,23 @@ import (
 
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/stdlib"
 )
 
 // stdin is the name of a script that is read from standard input.
 const stdin = "-"
 
 // readScript reads a script by the name that the user gave it; "-" is standard
-// input. What cannot be read is an error that ends with exitScript.
+// input, "std/opens" a module of ep's own, and "./std/opens" would be a file. What cannot be read is an error that ends with exitScript.
 func readScript(env *Env, name string) (string, error) {
 	var data []byte
 	var err error
-	if name == stdin {
+	switch text, ok := stdlib.Module(name); {
+	case ok:
+		return text, nil
+	case name == stdin:
 		data, err = io.ReadAll(env.Stdin)
-	} else {
+	default:
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {

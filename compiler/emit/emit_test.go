@@ -225,7 +225,8 @@ func TestJSONOfAPlan(t *testing.T) {
       "start": 63,
       "end": 81
     }
-  ]
+  ],
+  "tables": []
 }
 `
 	var b strings.Builder

@@ -18,7 +18,7 @@ const JSONVersion = 1
 func JSON(w io.Writer, p *plan.Plan) error {
 	out := jsonPlan{
 		Version: JSONVersion, Target: p.Target, Instance: p.Instance,
-		Writes: []jsonWrite{}, Streams: []jsonStream{},
+		Writes: []jsonWrite{}, Streams: []jsonStream{}, Tables: []jsonTable{},
 	}
 	if p.Script != nil {
 		out.Script = p.Script.Name()
@@ -28,6 +28,9 @@ func JSON(w io.Writer, p *plan.Plan) error {
 	}
 	for i := range p.Streams {
 		out.Streams = append(out.Streams, newStream(p, &p.Streams[i]))
+	}
+	for i := range p.Tables {
+		out.Tables = append(out.Tables, newTable(p, &p.Tables[i]))
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -42,6 +45,7 @@ type jsonPlan struct {
 	Instance string       `json:"instance,omitempty"`
 	Writes   []jsonWrite  `json:"writes"`
 	Streams  []jsonStream `json:"streams"`
+	Tables   []jsonTable  `json:"tables"`
 }
 
 type jsonWrite struct {
@@ -84,6 +88,35 @@ type jsonValue struct {
 	Value uint64 `json:"value"`
 }
 
+type jsonTable struct {
+	Name   string       `json:"name"`
+	Hists  []jsonHist   `json:"hists"`
+	Keys   []jsonColumn `json:"keys"`
+	Values []jsonColumn `json:"values"`
+	Sort   []jsonSort   `json:"sort"`
+	Paused bool         `json:"paused,omitempty"`
+	*jsonPlace
+}
+
+type jsonHist struct {
+	Group   string `json:"group"`
+	Event   string `json:"event"`
+	Command string `json:"command"`
+}
+
+type jsonColumn struct {
+	jsonField
+	Modifier string `json:"modifier,omitempty"`
+	Log2     bool   `json:"log2,omitempty"`
+	Bucket   uint64 `json:"bucket,omitempty"`
+	Mean     bool   `json:"mean,omitempty"`
+}
+
+type jsonSort struct {
+	Name string `json:"name"`
+	Desc bool   `json:"desc,omitempty"`
+}
+
 // jsonPlace is embedded by pointer: a nil one leaves its fields out.
 type jsonPlace struct {
 	Line    int        `json:"line"`
@@ -123,17 +156,47 @@ func newStream(p *plan.Plan, s *plan.Stream) jsonStream {
 		Fields: []jsonField{}, jsonPlace: newPlace(p, s.Span),
 	}
 	for _, f := range s.Fields {
-		j := jsonField{Name: f.Name, Kernel: f.Kernel}
-		if f.Type != nil {
-			j.Type, j.Size, j.Signed = f.Type.String(), types.Size(f.Type), types.Signed(f.Type)
-			if names := types.NamesOf(f.Type); names != nil {
-				j.Flags = names.Flags
-				for _, n := range names.List {
-					j.Values = append(j.Values, jsonValue(n))
-				}
-			}
-		}
-		out.Fields = append(out.Fields, j)
+		out.Fields = append(out.Fields, newField(f.Name, f.Kernel, f.Type))
 	}
 	return out
+}
+
+// newField describes a field or column; t may be nil.
+func newField(name, kernel string, t types.Type) jsonField {
+	j := jsonField{Name: name, Kernel: kernel}
+	if t == nil {
+		return j
+	}
+	j.Type, j.Size, j.Signed = t.String(), types.Size(t), types.Signed(t)
+	if names := types.NamesOf(t); names != nil {
+		j.Flags = names.Flags
+		for _, n := range names.List {
+			j.Values = append(j.Values, jsonValue(n))
+		}
+	}
+	return j
+}
+
+func newTable(p *plan.Plan, t *plan.Table) jsonTable {
+	out := jsonTable{
+		Name: t.Name, Paused: t.Paused, jsonPlace: newPlace(p, t.Span),
+		Hists: []jsonHist{}, Keys: []jsonColumn{}, Values: []jsonColumn{}, Sort: []jsonSort{},
+	}
+	for _, h := range t.Hists {
+		out.Hists = append(out.Hists, jsonHist(h))
+	}
+	for _, c := range t.Keys {
+		out.Keys = append(out.Keys, newColumn(c))
+	}
+	for _, c := range t.Values {
+		out.Values = append(out.Values, newColumn(c))
+	}
+	for _, s := range t.Sort {
+		out.Sort = append(out.Sort, jsonSort(s))
+	}
+	return out
+}
+
+func newColumn(c plan.Column) jsonColumn {
+	return jsonColumn{newField(c.Name, c.Kernel, c.Type), c.Modifier, c.Log2, c.Bucket, c.Mean}
 }
