@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"sync"
+
 	"fmt"
 	"io"
 
@@ -31,9 +33,16 @@ const (
 	typeNewline = lexer.TokenType(64 + iota) // a line end that separates fields
 )
 
+// The parsers are built when the first text is parsed: a program that parses none
+// does not wait for them. They are immutable and may be used by several
+// goroutines.
 var (
-	statementParser = participle.MustBuild[statement](options...)
-	fieldsParser    = participle.MustBuild[Fields](options...)
+	statementParser = sync.OnceValue(func() *participle.Parser[statement] {
+		return participle.MustBuild[statement](options...)
+	})
+	fieldsParser = sync.OnceValue(func() *participle.Parser[Fields] {
+		return participle.MustBuild[Fields](options...)
+	})
 )
 
 var options = []participle.Option{

@@ -126,7 +126,7 @@ func (p *parser) statement(pc piece) Item {
 		return p.silent(words, whole)
 	}
 	for range maxRepairs {
-		st, err := statementParser.ParseFromLexer(upgrade(words))
+		st, err := statementParser().ParseFromLexer(upgrade(words))
 		if err == nil {
 			p.fieldMistakes(st.Item)
 			p.checkItem(st.Item)
@@ -151,7 +151,7 @@ func position(w *word, at source.Pos) Position {
 // silent parses a piece whose mistakes are not told.
 func (p *parser) silent(words []word, whole Node) Item {
 	p.errs.more = true
-	st, err := statementParser.ParseFromLexer(upgrade(words))
+	st, err := statementParser().ParseFromLexer(upgrade(words))
 	if err != nil {
 		return &Bad{whole}
 	}
@@ -210,7 +210,7 @@ func (p *parser) block(words []word) {
 		}
 		e := explainer{outline: o, i: c.at}
 		// The error, if any, has been told; the fields before it are in f.
-		f, _ := fieldsParser.ParseFromLexer(upgrade(words[c.at:e.skipBraces()]))
+		f, _ := fieldsParser().ParseFromLexer(upgrade(words[c.at:e.skipBraces()]))
 		p.mistakesOf(f)
 	}
 }
@@ -222,7 +222,7 @@ func (p *parser) lastFieldIsWrong(words []word) bool {
 		if c.name != "{" {
 			continue
 		}
-		f, err := fieldsParser.ParseFromLexer(upgrade(words[c.at:]))
+		f, err := fieldsParser().ParseFromLexer(upgrade(words[c.at:]))
 		return err != nil && len(f.List) > 0 && f.List[len(f.List)-1].mistake != nil
 	}
 	return false
