@@ -28,8 +28,9 @@ type bench struct {
 	fs *tracefs.FS
 	// live is the kernel that runs, as the compiler sees it.
 	live *target.Target
-	// instance is where the last plan that was applied records.
-	instance string
+	idle []*thread // that have no work yet
+	// inForce counts the plans that are applied.
+	inForce int
 }
 
 // newBench opens the guest's tracefs, and demands that the case leave it as it
@@ -45,6 +46,7 @@ func newBench(g *vm.G) *bench {
 		g.Fatalf("%v", err)
 	}
 	b := &bench{G: g, fs: f, live: live}
+	b.hire()
 	before := b.state(nil)
 	g.Cleanup(func() { b.same("the case", before, b.state(nil)) })
 	return b
@@ -95,12 +97,20 @@ func rendered(list diag.List) string {
 
 // apply carries out a plan. It is taken back at the end of the case, if it was
 // not by then.
+//
+// The buffer is emptied before, never while a plan is in force: as long as a
+// buffer takes no records, histograms see the events in another, whose clock is
+// its own (kernel/trace/trace.c, trace_event_buffer_lock_reserve), and a time
+// that is kept from before makes nonsense with one from after.
 func (b *bench) apply(p *plan.Plan) *applied {
+	if b.inForce == 0 {
+		b.clear()
+	}
 	a, err := apply.Apply(b.Context(), b.fs, p)
 	if err != nil {
 		b.Fatalf("apply %s: %v", p.Script.Name(), err)
 	}
-	b.instance = p.Instance
+	b.inForce++
 	out := &applied{b: b, plan: p, a: a}
 	b.Cleanup(out.undo)
 	return out
@@ -119,6 +129,7 @@ func (a *applied) undo() {
 	}
 	err := a.a.Undo()
 	a.a = nil
+	a.b.inForce--
 	if err != nil {
 		a.b.Errorf("undo %s: %v", a.plan.Script.Name(), err)
 	}
@@ -126,7 +137,7 @@ func (a *applied) undo() {
 
 // run has a script in force while a thread works, and returns what it records
 // of that thread, in order.
-func (b *bench) run(text string, f func(w work) error) []record {
+func (b *bench) run(text string, f func() error) []record {
 	p := b.compile("proof.ep", text)
 	a := b.apply(p)
 	defer a.undo()
@@ -151,11 +162,8 @@ func (b *bench) write(name, data string, mode tracefs.Mode) {
 	}
 }
 
-// clear empties the buffer of an instance, so that what is in it later was
-// recorded in between.
-func (b *bench) clear(instance string) {
-	b.write(tracefs.In(instance, "trace"), "\n", tracefs.Truncate)
-}
+// clear empties the top level's buffer.
+func (b *bench) clear() { b.write("trace", "\n", tracefs.Truncate) }
 
 // records returns what an instance has recorded, in order. Nothing is recorded
 // while it reads.

@@ -22,7 +22,7 @@ event three
   then syscall getsid.enter as b by $tid
   then syscall umask.enter as c by $tid
 { first = a.pid, second = b.pid, third = c.mask }
-trace three`, func(work) error {
+trace three`, func() error {
 		old := unix.Umask(0o22)
 		getpgid(1)
 		unix.Umask(1) // no B yet
@@ -45,7 +45,7 @@ func proveEventWithItself(b *bench) {
 	list := b.run(`
 event next from syscall getpgid.enter as a then syscall getpgid.enter as b by $tid
 { first = a.pid, second = b.pid }
-trace next`, func(work) error {
+trace next`, func() error {
 		for n := range 4 {
 			getpgid(n + 1)
 		}
@@ -61,7 +61,7 @@ func proveArithmetic(b *bench) {
 event calc from syscall lseek.exit where $ret >= 0 {
   n = $ret, more = $ret + 7, less = $ret - 7, times = $ret * 3, mixed = 2 + $ret * 5 - 1, third = ($ret as u64) / 3, half = ($ret as u64) / 2
 }
-trace calc`, func(work) error {
+trace calc`, func() error {
 		fd, err := scratch(b)
 		if err != nil {
 			return err

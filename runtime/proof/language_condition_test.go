@@ -49,7 +49,7 @@ func (b *bench) proveConditions(source, value string, numbers []int64, call func
 	for i, c := range conditions {
 		fmt.Fprintf(&script, "event c%d from %s where %s { n = %s }\ntrace c%d\n", i, source, strings.ReplaceAll(c.text, "N", value), value, i)
 	}
-	list := b.run(script.String(), func(work) error {
+	list := b.run(script.String(), func() error {
 		for _, n := range numbers {
 			if err := call(n); err != nil {
 				return err
@@ -128,7 +128,7 @@ func proveConditionsOfText(b *bench) {
 		fmt.Fprintf(&script, "event a%d from syscall getpgid.enter where %s { name = $comm }\ntrace a%d\n", i, strings.ReplaceAll(c.text, "N", "$comm"), i)
 		fmt.Fprintf(&script, "event s%d from task.task_rename where %s { name = newcomm }\ntrace s%d\n", i, strings.ReplaceAll(c.text, "N", "newcomm"), i)
 	}
-	list := b.run(script.String(), func(work) error {
+	list := b.run(script.String(), func() error {
 		for _, name := range threads {
 			if err := rename(name); err != nil {
 				return err

@@ -57,7 +57,7 @@ event pair
   then syscall dup3.exit as b where $ret < 300 by $tid
   having first < 500
 { first = a.$ret, second = b.$ret }
-trace pair`, func(work) error {
+trace pair`, func() error {
 		fd, err := scratch(b)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ event pair
   then syscall getsid.enter as b where pid < 300 by $tid
   having first < 500
 { first = a.pid, second = b.pid }
-trace pair`, func(work) error {
+trace pair`, func() error {
 		pairing(getpgid, getsid, func(n int) int { return -n })
 		return nil
 	})
@@ -126,7 +126,7 @@ trace pair`)
 	a := b.apply(p)
 	defer a.undo()
 	turn := make(chan struct{})
-	other := b.start(func(work) error {
+	other := b.start(func() error {
 		getpgid(50)
 		turn <- struct{}{}
 		<-turn
@@ -134,7 +134,7 @@ trace pair`)
 		return nil
 	})
 	var most int64
-	tid := b.onThread(func(work) error {
+	tid := b.onThread(func() error {
 		<-turn
 		getsid(52)
 		start := monotonic()
@@ -160,7 +160,7 @@ func provePairingByTwoKeys(b *bench) {
 	list := b.run(`
 event pair from syscall getpgid.enter as a then syscall getsid.enter as b by $tid, a.pid == b.pid
 { first = a.pid, second = b.pid }
-trace pair`, func(work) error {
+trace pair`, func() error {
 		getpgid(7)
 		getpgid(-8)
 		getsid(6)
@@ -176,7 +176,7 @@ trace pair`, func(work) error {
 func provePairingCarriesNothing(b *bench) {
 	list := b.run(`
 event pair from syscall getpgid.enter as a then syscall getsid.enter as b by $tid { second = b.pid }
-trace pair`, func(work) error {
+trace pair`, func() error {
 		getsid(1)
 		getpgid(1)
 		getsid(2)
@@ -197,7 +197,7 @@ event lower from low where pid < 50 { p = pid }
 event pair from low as a then syscall getsid.enter as b by $tid having second < 50 { first = a.pid, second = b.pid }
 event copy from pair { second }
 event later from pair as x then syscall umask.enter as y by $tid { second = x.second, mask = y.mask }
-trace low, lower, copy, later`, func(work) error {
+trace low, lower, copy, later`, func() error {
 		getpgid(10)
 		getpgid(60)
 		getpgid(500)
@@ -224,7 +224,7 @@ event seen
   from syscall openat.enter as o let then_path = str(filename)
   then syscall getsid.enter as s by $tid
 { then_path = o.then_path, now_path = str(o.filename), pid = s.pid }
-trace seen`, func(work) error {
+trace seen`, func() error {
 		text := append([]byte(one), 0)
 		openatBytes(text)
 		copy(text, two)

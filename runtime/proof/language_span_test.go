@@ -33,7 +33,7 @@ event bad from syscall openat where $ret < 0 && flags & 0x40 {
 }
 event failed from syscall openat where $ret < 0 { file = str(filename) }
 event ended from syscall openat where $ret in { -2, -17 } { ret = $ret }
-trace bad, failed, ended`, func(work) error {
+trace bad, failed, ended`, func() error {
 		const create = unix.O_RDWR | unix.O_CREAT // 0x42 on every architecture
 		for _, c := range []struct {
 			path  string
@@ -67,7 +67,7 @@ func proveSpanEnds(b *bench) {
 event begun from syscall dup3.enter { oldfd, newfd }
 event over from syscall dup3.exit { $ret }
 event all from syscall dup3
-trace begun, over, all`, func(work) error {
+trace begun, over, all`, func() error {
 		fd, err := scratch(b)
 		if err != nil {
 			return err
@@ -110,7 +110,6 @@ event exec from sched.sched_process_exec { filename, pid, old = old_pid }
 trace ran, exec`)
 	a := b.apply(p)
 	defer a.undo()
-	b.clear("")
 	cmd := exec.Command(link, "-test.run=^$") // this very program, which finds no test of that name
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("run %s: %v\n%s", link, err, out)

@@ -23,7 +23,7 @@ event at from syscall openat.enter { dfd, flags, hex: x32 = flags, mode, low: u8
 event cwd from syscall openat.enter where dfd == -100 { dfd, mode }
 event called from syscall openat { dfd, mode }
 event seek from syscall lseek { offset, whence: u8 = whence as u8, ret = $ret }
-trace at, cwd, called, seek`, func(work) error {
+trace at, cwd, called, seek`, func() error {
 		openat(unix.AT_FDCWD, "/none", unix.O_RDONLY|unix.O_CLOEXEC, 0o751)
 		openat(-7, "none", unix.O_WRONLY, 0)
 		fd, err := scratch(b)
@@ -51,7 +51,7 @@ func proveTexts(b *bench) {
 event renamed from task.task_rename { oldcomm, newcomm, score = oom_score_adj }
 event opened from syscall openat { file = str(filename) }
 event after from task.task_rename as r then syscall getsid.enter as s by $tid { old = r.oldcomm, new = r.newcomm, pid = s.pid, name = s.$comm }
-trace renamed, opened, after`, func(work) error {
+trace renamed, opened, after`, func() error {
 		for _, name := range []string{"ep-first", "ep-second-name"} {
 			if err := rename(name); err != nil {
 				return err
@@ -76,7 +76,7 @@ func proveContext(b *bench) {
 event here from syscall getpgid.enter where pid == 77 { pid, tid = $tid, cpu = $cpu, at = $time }
 event named from syscall getpgid.enter { pid, comm = $comm }
 event own from sched.sched_process_exit { tid = $tid, pid }
-trace here, named, own`, func(work) error {
+trace here, named, own`, func() error {
 		if err := rename("ep-context"); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func proveKprobe(b *bench) {
 	if b.Kernel().Arch == "arm64" {
 		register = "x1"
 	}
-	list := b.run(strings.ReplaceAll(seekScript, "REG", register), func(work) error {
+	list := b.run(strings.ReplaceAll(seekScript, "REG", register), func() error {
 		fd, err := scratch(b)
 		if err != nil {
 			return err

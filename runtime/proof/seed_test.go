@@ -69,7 +69,6 @@ func (s seed) prove(b *bench) {
 		if !command.EqualButNames(theirs, ours) {
 			b.Errorf("the document's objects, in the form that ep gives them:\n%s\nep's:\n%s", lines(theirs), lines(ours))
 		}
-		b.clear(p.Instance)
 		s.work(b)
 		a.undo()
 		b.same(s.name, before, b.state(touched(p)))

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +28,8 @@ func workSwitch(b *bench) {
 	}
 	defer back.close()
 	const turns = 20
-	player := func(first bool) func(work) error {
-		return func(work) error {
+	player := func(first bool) func() error {
+		return func() error {
 			if err := pin(1); err != nil {
 				return err
 			}
@@ -93,7 +94,7 @@ func workOpenat(b *bench) {
 		flags, fd int
 		most      int64 // nanoseconds that the call took, measured around it
 	}{{path: there, flags: unix.O_RDONLY | unix.O_CLOEXEC}, {path: missing, flags: unix.O_WRONLY | unix.O_APPEND}}
-	tid := b.onThread(func(work) error {
+	tid := b.onThread(func() error {
 		for i := range calls {
 			c := &calls[i]
 			start := monotonic()
@@ -131,7 +132,7 @@ func workOpenat(b *bench) {
 func workOpenatRaw(b *bench) {
 	dir := b.TempDir()
 	paths := []string{filepath.Join(dir, "missing"), dir, filepath.Join(dir, "other")}
-	tid := b.onThread(func(work) error {
+	tid := b.onThread(func() error {
 		for _, path := range paths {
 			if fd := openat(unix.AT_FDCWD, path, unix.O_RDONLY, 0); fd >= 0 {
 				if err := unix.Close(fd); err != nil {
@@ -160,20 +161,19 @@ func workWakeup(b *bench) {
 		b.Fatalf("%v", err)
 	}
 	defer bell.close()
-	sleeper := b.start(func(work) error {
-		if err := pin(1); err != nil {
-			return err
-		}
-		if err := rename("ep-sleeper"); err != nil {
-			return err
-		}
+	ready := make(chan error, 1)
+	sleeper := b.start(func() error {
+		ready <- errors.Join(pin(1), rename("ep-sleeper"))
 		return bell.receive()
 	})
+	if err := <-ready; err != nil {
+		b.Fatalf("%v", err)
+	}
 	if err := asleep(sleeper.tid); err != nil {
 		b.Fatalf("%v", err)
 	}
 	var woken, free int64
-	b.onThread(func(work) error {
+	b.onThread(func() error {
 		for _, f := range []func() error{func() error { return pin(1) }, realtime, keepRunning} {
 			if err := f(); err != nil {
 				return err
@@ -210,7 +210,7 @@ func workWakeup(b *bench) {
 // workBlkUpdate reads from the guest's disk past all caches.
 func workBlkUpdate(b *bench) {
 	const disk, size = "/dev/nvme0n1", 7 * 4096
-	b.onThread(func(work) error {
+	b.onThread(func() error {
 		fd, err := unix.Open(disk, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -267,7 +267,6 @@ func proveOpenatWithoutEvents(b *bench) {
 	before := b.state(touched(p))
 	a := b.apply(p)
 	b.showsPlan(p, b.listing(p))
-	b.clear("")
 	workOpenat(b)
 	a.undo()
 	b.same("openat.ep", before, b.state(touched(p)))

@@ -15,49 +15,59 @@ import (
 // patience is how long a workload waits for another thread.
 const patience = 10 * time.Second
 
-// work is done by a thread of its own, so that its records can be told from
-// all others by the thread.
-type work struct {
-	tid int
-}
+// hands is how many threads a case has for its work.
+const hands = 8
 
-// onThread runs f in a thread that does nothing else, and returns its id when f
-// has ended. The buffer is emptied before: a thread may have a past.
-func (b *bench) onThread(f func(w work) error) int {
-	start := make(chan struct{})
-	t := b.start(func(w work) error {
-		<-start
-		return f(w)
-	})
-	b.clear(b.instance)
-	close(start)
-	return t.wait()
-}
-
-// thread is a thread that runs.
+// thread is a thread that does one piece of work, so that its records can be
+// told from all others by the thread.
 type thread struct {
 	b    *bench
 	tid  int
+	work chan func() error
 	done chan error
 }
 
-// start runs f in a thread of its own, which ends with it.
-func (b *bench) start(f func(w work) error) *thread {
-	t := &thread{b: b, done: make(chan error, 1)}
-	up := make(chan int)
-	go func() {
-		// Without an unlock the thread ends with the goroutine.
-		runtime.LockOSThread()
-		w := work{tid: unix.Gettid()}
-		up <- w.tid
-		t.done <- f(w)
-	}()
-	t.tid = <-up
+// hire starts the threads of a case. They wait from before the first plan is
+// applied: a thread that the Go runtime takes up later has done other things
+// before, which would be recorded as its own.
+func (b *bench) hire() {
+	for range hands {
+		t := &thread{b: b, work: make(chan func() error, 1), done: make(chan error, 1)}
+		up := make(chan int)
+		go func() {
+			// Without an unlock the thread ends with the goroutine.
+			runtime.LockOSThread()
+			up <- unix.Gettid()
+			if f := <-t.work; f != nil {
+				t.done <- f()
+			}
+		}()
+		t.tid = <-up
+		b.idle = append(b.idle, t)
+	}
+	b.Cleanup(func() {
+		for _, t := range b.idle {
+			close(t.work)
+		}
+	})
+}
+
+// start has one of the threads run f, after which it ends.
+func (b *bench) start(f func() error) *thread {
+	if len(b.idle) == 0 {
+		b.Fatalf("a case has work for %d threads and no more", hands)
+	}
+	t := b.idle[0]
+	b.idle = b.idle[1:]
+	t.work <- f
 	return t
 }
 
-// wait waits for the thread's end and returns its id. An error of its work ends
-// the case.
+// onThread has one of the threads run f, and returns its id when f has ended.
+func (b *bench) onThread(f func() error) int { return b.start(f).wait() }
+
+// wait waits for the end of the thread's work and returns its id. An error of
+// the work ends the case.
 func (t *thread) wait() int {
 	select {
 	case err := <-t.done:
