@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -209,7 +210,7 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string) erro
 		}
 		if o.Child, err = session.Start(args, m.env.Stdin, stdout, m.env.Stderr); err != nil {
 			code := 126
-			if errors.Is(err, exec.ErrNotFound) {
+			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 				code = 127
 			}
 			return exitError{code, err}

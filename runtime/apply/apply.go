@@ -235,6 +235,9 @@ func (a *Applied) change(lo, hi int) error {
 		if a.t.Now != nil {
 			s.Data = a.t.Now(s.File, s.Data)
 		}
+		if lo > 0 && a.steps[lo-1].File == s.File && a.steps[lo-1].Data == s.Data {
+			return nil // it was so a moment ago
+		}
 		return a.t.FS.Write(s.File, s.Data, tracefs.Truncate)
 	}
 	data := s.Data

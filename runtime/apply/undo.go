@@ -97,7 +97,7 @@ func (a *Applied) undoEach(lo, hi int) error {
 // be done.
 func (a *Applied) undoing(i int) (*string, error) {
 	s := &a.steps[i]
-	if s.Undo == nil && s.Kind != journal.Instance {
+	if s.Undo == nil && s.Kind != journal.Instance || a.goesWith(s) {
 		return nil, nil
 	}
 	there, err := a.view.look(s)
@@ -123,6 +123,20 @@ func (a *Applied) undoing(i int) (*string, error) {
 		data = a.removal(s)
 	}
 	return &data, nil
+}
+
+// goesWith reports whether s is a setting of an instance that is removed too.
+// (What is on must be turned off nevertheless: it holds events.)
+func (a *Applied) goesWith(s *step) bool {
+	if s.Kind != journal.Value || strings.Contains(s.File, "/events/") {
+		return false
+	}
+	for i := range a.steps {
+		if o := &a.steps[i]; o.Kind == journal.Instance && a.left(i) && strings.HasPrefix(s.File, o.File+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // setElsewhere reports whether a file holds what another step set it to.

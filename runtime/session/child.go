@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -79,7 +80,7 @@ type Child struct {
 func Start(args []string, stdin io.Reader, stdout, stderr io.Writer) (*Child, error) {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return nil, fmt.Errorf("run '%s': %w", args[0], errors.Unwrap(err))
+		return nil, fmt.Errorf("run '%s': %w", args[0], reason(err))
 	}
 	c := &Child{name: args[0], done: make(chan struct{})}
 	gateRead, gateWrite, err := os.Pipe()
@@ -113,6 +114,22 @@ func Start(args []string, stdin io.Reader, stdout, stderr io.Writer) (*Child, er
 		return nil, fmt.Errorf("run '%s': it did not start", args[0])
 	}
 	return c, nil
+}
+
+// reason returns an error without the names that os and os/exec add.
+func reason(err error) error {
+	for {
+		var e *exec.Error
+		var p *fs.PathError
+		switch {
+		case errors.As(err, &e):
+			err = e.Err
+		case errors.As(err, &p):
+			err = p.Err
+		default:
+			return err
+		}
+	}
 }
 
 func (c *Child) pid() int { return c.cmd.Process.Pid }

@@ -96,6 +96,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.result.Tracing = time.Now()
+	r.say()
 	if len(p.Streams) == 0 {
 		return r.Output.Begin(nil, nil)
 	}
@@ -136,7 +137,6 @@ func (r *run) trace(ctx context.Context) error {
 		over, cancel = context.WithTimeout(over, r.For)
 		defer cancel()
 	}
-	r.say()
 	if r.Child != nil {
 		if err := r.Child.release(); err != nil {
 			return err
