@@ -186,11 +186,30 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 		}
 		k = swap(k, types.Size(v.Type()))
 	}
+	if c.exact && c.size < types.Size(v.Type()) {
+		op, k = within(op, k, c.size)
+	}
 	value := constantText(k, v.Type())
 	if op == "~" {
 		value.Text = glob(value.Text)
 	}
 	return &command.Pred{Field: c.name, Op: op, Value: value, Span: x.Sp}, true
+}
+
+// within keeps a comparison of a number of size bytes, without sign, with a
+// constant as it is meant where the constant has more: the kernel would cut it.
+func within(op string, k *ir.Const, size int) (string, *ir.Const) {
+	most := constant.MakeUint64(1<<(size*8) - 1)
+	if k.Value.Kind() != constant.Int || constant.Compare(k.Value, token.LEQ, most) {
+		return op, k
+	}
+	at := *k
+	at.Value = most
+	switch op {
+	case "==", ">", ">=":
+		return ">", &at // never
+	}
+	return "<=", &at // always
 }
 
 func isKsym(t types.Type) bool {

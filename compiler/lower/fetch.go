@@ -57,11 +57,30 @@ func inRegister(x ir.Expr) bool {
 	return false
 }
 
+// widenedLoad is unsignedWidened for a number that is read from memory, which
+// any probe may do.
+func widenedLoad(x ir.Expr) ir.Expr {
+	if c, ok := x.(*ir.Cast); ok {
+		if _, read := c.X.(*ir.Load); read {
+			return asBits(x)
+		}
+	}
+	return x
+}
+
 // unsignedWidened makes bits of a number without sign that a probe has in a
 // register and that is widened: what is above it there may be anything.
 func unsignedWidened(x ir.Expr) ir.Expr {
+	if c, ok := x.(*ir.Cast); ok && inRegister(c.X) {
+		return asBits(x)
+	}
+	return x
+}
+
+// asBits makes the widening of a number without sign a reading of its bits.
+func asBits(x ir.Expr) ir.Expr {
 	c, ok := x.(*ir.Cast)
-	if !ok || !inRegister(c.X) || types.Signed(c.X.Type()) || types.Size(c.T) <= types.Size(c.X.Type()) || convertsUnit(c) {
+	if !ok || types.Signed(c.X.Type()) || types.Size(c.T) <= types.Size(c.X.Type()) || convertsUnit(c) {
 		return x
 	}
 	n := types.Size(c.X.Type())

@@ -102,6 +102,7 @@ func splitTestable(s *step, having []ir.Expr) ([]ir.Expr, []ir.Expr) {
 
 // lateProbe makes the eprobe that reads what the synthetic event only carries.
 func (l *lowerer) lateProbe(rec *recipe) *record {
+	rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widenedLoad) })
 	for _, f := range rec.fields {
 		if !canFetch(f.Value) {
 			l.cannotRead(f.Value)

@@ -156,6 +156,9 @@ func (l *lowerer) event(ev *ir.Event) *record {
 // It is nil, with nothing reported, if a condition of the recipe never holds:
 // there is no record to be had then.
 func (l *lowerer) build(rec *recipe) *record {
+	if len(rec.steps) == 1 {
+		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widenedLoad) })
+	}
 	if len(rec.steps) == 1 && rec.steps[0].probe != nil {
 		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, unsignedWidened) })
 	}

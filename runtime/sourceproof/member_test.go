@@ -138,8 +138,10 @@ event size from func vfs_fallocate.enter where file->f_inode->i_size > 12 { len 
 event perm from func vfs_fallocate.enter where file->f_inode->i_mode & 0o040 && len < 3 { len }
 event bits from func vfs_fallocate.enter where bits(file->f_inode->i_mode, 5, 1) == 1 { len }
 event dots from func vfs_fallocate.enter where file->f_inode->i_sb->s_id == "tmpfs" { len }
+event wide from func vfs_fallocate.enter where file->f_inode->i_mode as u64 < 70000 && bits(mode as u32, 0, 8) != 256 && len == 200 { len, m: u64 = file->f_inode->i_mode }
+event never from func vfs_fallocate.enter where file->f_inode->i_mode as u64 == 98688 || file->f_inode->i_mode as u64 > 70000 { len }
 event none from func vfs_fallocate.enter where file->f_inode->i_sb->s_id[0] == 'x' { len }
-trace name, glob, size, perm, bits, dots, none`, func() error {
+trace name, glob, size, perm, bits, dots, wide, never, none`, func() error {
 		for i, name := range []string{"first", "second", "third"} {
 			path, fd, err := scratch(b, name, unix.O_RDWR)
 			if err != nil {
@@ -169,6 +171,8 @@ trace name, glob, size, perm, bits, dots, none`, func() error {
 	r.want("bits", "len", "100", "1", "300", "3")
 	r.want("dots", "len", "100", "1", "200", "2", "300", "3")
 	r.want("none", "len")
+	r.want("wide", "len m", fmt.Sprint("200 ", unix.S_IFREG|0o600))
+	r.want("never", "len")
 }
 
 // proveMembersInJoin: of two functions, values of the first that are read when it
