@@ -137,7 +137,8 @@ const maxStackWord = 2047
 func resultType(s ir.Source) (types.Type, bool) {
 	switch s := s.(type) {
 	case *ir.Syscall:
-		return contextType(ir.Ret), s.End != ir.EndEnter
+		// A number if all went well, else an errno below zero: shown by name.
+		return types.Int{Size: 8, Signed: true, Form: types.Errno}, s.End != ir.EndEnter
 	case *ir.Probe:
 		if s.Place != ir.AtFunc && s.Place != ir.AtUserFunc || s.End == ir.EndEnter {
 			return nil, false
