@@ -55,6 +55,9 @@ func (f *installFlags) prepare(env *Env, g *globals, writes bool) (*installation
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return nil, orScriptError(err)
 	}
+	if err := g.parses(src); err != nil {
+		return nil, err
+	}
 	if in.m, err = openMachine(env, writes); err != nil {
 		return nil, err
 	}

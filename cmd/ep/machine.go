@@ -15,6 +15,7 @@ import (
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/runtime/apply"
 	"github.com/eptrace/ep/runtime/journal"
 	"github.com/eptrace/ep/runtime/tracefs"
@@ -47,11 +48,11 @@ func openMachine(env *Env, writes bool) (*machine, error) {
 }
 
 func (m *machine) open(writes bool) error {
-	if m.env.Tracefs == nil {
-		return tracefs.ErrNotFound
+	err := tracefs.ErrNotFound
+	if m.env.Tracefs != nil {
+		m.fs, err = m.env.Tracefs()
 	}
-	var err error
-	if m.fs, err = m.env.Tracefs(); err != nil {
+	if err != nil {
 		if errors.Is(err, tracefs.ErrNotFound) {
 			return fmt.Errorf("%w; try 'mount -t tracefs tracefs /sys/kernel/tracing'", err)
 		}
@@ -202,6 +203,15 @@ type compilation struct {
 	set      map[string]string
 	instance string
 	own      *journal.Journal // what is installed of it already; nil if nothing is
+}
+
+// parses prints what is wrong with a script by itself, if something is: that is
+// told before the machine is looked at.
+func (g *globals) parses(src *source.Source) error {
+	if _, list := syntax.Parse(src); list.HasErrors() {
+		return orScriptError(g.printText(list))
+	}
+	return nil
 }
 
 // compile compiles for this machine, as if what ep has made of the same script

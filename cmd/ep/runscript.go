@@ -75,6 +75,9 @@ func (c *runCmd) Run(env *Env, g *globals) error {
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
 	}
+	if err := g.parses(src); err != nil {
+		return err
+	}
 	m, err := openMachine(env, true)
 	if err != nil {
 		return err

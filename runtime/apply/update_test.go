@@ -1,0 +1,166 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/runtime/journal"
+)
+
+// installed is a plan in force on a kernel, with its journal.
+type installed struct {
+	t   *testing.T
+	k   *kernel
+	dir *journal.Dir
+}
+
+func install(t *testing.T, p *plan.Plan) *installed {
+	t.Helper()
+	dir, err := journal.OpenDir(t.TempDir()+"/ep", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	in := &installed{t, newKernel(t), dir}
+	w, err := dir.Create("apply-x", journal.Head{Kind: journal.Install, Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := (&Transaction{FS: in.k, Journal: w}).Apply(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Complete(true); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func (in *installed) journal() *journal.Journal {
+	in.t.Helper()
+	j, err := in.dir.Read("apply-x")
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	return j
+}
+
+func (in *installed) update(p *plan.Plan) (*Difference, error) {
+	in.t.Helper()
+	w, err := in.dir.Append("apply-x")
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	defer w.Close()
+	return (&Transaction{FS: in.k, Journal: w}).Update(in.t.Context(), in.journal(), p)
+}
+
+func (in *installed) remove() {
+	in.t.Helper()
+	w, err := in.dir.Append("apply-x")
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	defer w.Close()
+	if err := (&Transaction{FS: in.k, Journal: w}).Recover(in.journal()).Undo(); err != nil {
+		in.t.Error(err)
+	}
+}
+
+func datas(list []journal.Step) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.Data)
+	}
+	return out
+}
+
+func TestUpdateOfTheSameIsNothing(t *testing.T) {
+	for _, instance := range []string{"", "mine"} {
+		before := newKernel(t).state()
+		in := install(t, newPlan(t, instance))
+		state, writes := in.k.state(), in.k.writes
+		for range 2 {
+			d, err := in.update(newPlan(t, instance))
+			if err != nil || !d.None() {
+				t.Errorf("got %+v and %v", d, err)
+			}
+		}
+		if in.k.writes != writes {
+			t.Errorf("%d writes", in.k.writes-writes)
+		}
+		same(t, "updated", state, in.k.state())
+		in.remove()
+		same(t, "removed", before, in.k.state())
+	}
+}
+
+func TestUpdateIsTheLeastChange(t *testing.T) {
+	in := install(t, newPlan(t, "mine"))
+	p := newPlan(t, "mine")
+	p.Writes[3].Data = "e:sched/switch sched.sched_switch prev=$prev_pid:u64"
+	d, err := in.update(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What hangs on the event goes with it; the other event and the histogram
+	// stay.
+	if got, want := datas(d.Remove), []string{"1", "prev > 1", "e:sched/switch sched.sched_switch prev=$prev_pid:u32"}; !slices.Equal(got, want) {
+		t.Errorf("removed %q, want %q", got, want)
+	}
+	if got, want := datas(d.Add), []string{"e:sched/switch sched.sched_switch prev=$prev_pid:u64", "prev > 1", "1"}; !slices.Equal(got, want) {
+		t.Errorf("added %q, want %q", got, want)
+	}
+	if d, err := in.update(p); err != nil || !d.None() {
+		t.Errorf("again: got %+v and %v", d, err)
+	}
+	in.remove()
+	same(t, "removed", newKernel(t).state(), in.k.state())
+}
+
+func TestWhatOthersRemovedIsMadeAgain(t *testing.T) {
+	in := install(t, newPlan(t, "mine"))
+	state := in.k.state()
+	in.k.files["instances/mine/events/sched/sched_waking/trigger"] = ""
+	in.k.files["instances/mine/events/sched/switch/enable"] = "0\n"
+	drifts, err := (&Transaction{FS: in.k}).Drifts(in.journal())
+	if err != nil || len(drifts) != 2 || drifts[0].Is != Absent || drifts[1].Step.Data != "1" {
+		t.Errorf("got %+v and %v", drifts, err)
+	}
+	d, err := in.update(newPlan(t, "mine"))
+	if err != nil || len(d.Lost) != 2 || len(d.Remove) != 0 {
+		t.Errorf("got %+v and %v", d, err)
+	}
+	same(t, "mended", state, in.k.state())
+	in.remove()
+	same(t, "removed", newKernel(t).state(), in.k.state())
+}
+
+func TestUpdateThatFailsChangesNothing(t *testing.T) {
+	in := install(t, newPlan(t, "mine"))
+	state := in.k.state()
+	p := newPlan(t, "mine")
+	p.Writes[4].Data = "e:sched/other sched.sched_switch next=$next_pid:BAD"
+	p.Writes[7].Data = "1"
+	_, err := in.update(p)
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v", err)
+	}
+	// What was taken back and made again stands at another place of the list.
+	unordered := func(s map[string]string) map[string]string {
+		lines := strings.Split(s["dynamic_events"], "\n")
+		slices.Sort(lines)
+		s["dynamic_events"] = strings.Join(lines, "\n")
+		return s
+	}
+	same(t, "failed", unordered(state), unordered(in.k.state()))
+	if d, err := in.update(newPlan(t, "mine")); err != nil || !d.None() {
+		t.Errorf("the old plan: got %+v and %v", d, err)
+	}
+	in.remove()
+	same(t, "removed", newKernel(t).state(), in.k.state())
+}
