@@ -56,7 +56,7 @@ func (c *checkCmd) Run(env *Env, g *globals) error {
 			continue
 		}
 		if !list.HasErrors() {
-			_, list = compiler.Compile(src, t, compiler.Options{Set: set})
+			_, list = compiler.Compile(src, t, compiler.Options{Set: set, Import: modulesOf(src.Name())})
 		}
 		all = append(all, list...)
 	}

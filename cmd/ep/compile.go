@@ -76,7 +76,7 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 	if err != nil {
 		return err
 	}
-	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: c.Instance})
+	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: c.Instance, Import: modulesOf(src.Name())})
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
 	}

@@ -60,7 +60,7 @@ func (c *explainCmd) Run(env *Env, g *globals) error {
 	if err != nil {
 		return err
 	}
-	p, list := compiler.Compile(src, t, compiler.Options{Set: set})
+	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Import: modulesOf(src.Name())})
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
 	}
