@@ -239,7 +239,7 @@ func (m *machine) compileHiding(c compilation, suffix string, hidden map[string]
 	if err != nil {
 		return nil, nil, exitError{exitMachine, fmt.Errorf("target 'live': %w", err)}
 	}
-	p, list := compiler.Compile(c.src, t, compiler.Options{Set: c.set, Instance: c.instance, Suffix: suffix})
+	p, list := compiler.Compile(c.src, t, compiler.Options{Set: c.set, Instance: c.instance, Suffix: suffix, Import: modulesOf(c.src.Name())})
 	return p, list, nil
 }
 
