@@ -136,13 +136,14 @@ func (j *joiner) eval(x ir.Expr) (*operand, bool) {
 	case *ir.Const:
 		n, ok := constant.Uint64Val(v.Value)
 		if !ok {
-			n, ok = negated(v)
-			if !ok {
+			// A number below zero is written as its 64 bits: 0-3 would be two
+			// numbers, of which the kernel makes one when it is read back.
+			below, fits := constant.Int64Val(v.Value)
+			if !fits {
 				j.l.cannotCompute(sp)
 				return nil, false
 			}
-			zero := &operand{expr: command.HistNum{Span: sp}, prec: 3, wide: true, name: "n"}
-			return j.combine(zero, '-', &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}, sp), true
+			n = uint64(below)
 		}
 		return &operand{expr: command.HistNum{N: n, Span: sp}, prec: 3, wide: true, name: "n"}, true
 	case *ir.FieldRef, *ir.Context:
@@ -168,11 +169,6 @@ func (j *joiner) eval(x ir.Expr) (*operand, bool) {
 }
 
 func isPointer(t types.Type) bool { _, ok := t.(types.Pointer); return ok }
-
-func negated(k *ir.Const) (uint64, bool) {
-	n, ok := constant.Int64Val(k.Value)
-	return uint64(-n), ok && n < 0
-}
 
 // leaf is a value of a step: a field of the event at hand, or a variable that
 // the first step keeps.
