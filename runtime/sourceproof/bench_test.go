@@ -194,15 +194,21 @@ func (b *bench) run(text string, f func() error) records {
 	return out
 }
 
-// work runs f in a thread that does nothing else, and returns its id.
+// work runs f in a thread that does nothing else, and returns its id. What the
+// thread did before is taken out of the buffer.
 func (b *bench) work(f func() error) int {
-	done := make(chan error, 1)
-	tid := 0
+	up, start, done := make(chan int), make(chan struct{}), make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // without an unlock the thread ends with the goroutine
-		tid = unix.Gettid()
+		up <- unix.Gettid()
+		<-start
 		done <- f()
 	}()
+	tid := <-up
+	if err := b.fs.Write(tracefs.In(instance, "trace"), "\n", tracefs.Truncate); err != nil {
+		b.Fatalf("%v", err)
+	}
+	close(start)
 	select {
 	case err := <-done:
 		if err != nil {

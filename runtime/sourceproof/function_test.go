@@ -199,7 +199,7 @@ trace e`, fallocates(b))
 func proveModule(b *bench) {
 	r := b.run(`
 event entry from func ep_no_module:ep_no_function.enter(a: u32, b) { a, b }
-event both from func ep_no_module:ep_no_function.exit: s32 { $ret }
+event both from func ep_no_module:ep_no_function.exit(): s32 { $ret }
 event inst from kprobe ep_no_module:ep_no_function(a) { a }
 trace entry, both, inst`, func() error { return nil })
 	r.want("entry", "a")

@@ -2,11 +2,11 @@ package sourceproof
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/runtime/vm"
 	"golang.org/x/sys/unix"
@@ -158,49 +158,43 @@ func pin(tid, cpu int) error {
 	return nil
 }
 
-// proveRecursive: sending the first packet of a connection over the loopback
-// device sends the answer's answer before it returns. Of such calls the innermost
-// are paired, and none with another's entry.
+// proveRecursive: an epoll that is put into another is searched for loops, by a
+// function that calls itself for each that is in it. Of such calls the innermost
+// are paired, and none with another's entry; a return probe that has the
+// arguments sees all.
 func proveRecursive(b *bench) {
-	if _, err := b.live.FuncProto("", "__ip_queue_xmit"); err != nil {
+	const fn = "func ep_loop_check_proc"
+	if _, err := b.live.FuncProto("", "ep_loop_check_proc"); err != nil {
 		b.Skipf("%v", err)
 	}
 	r := b.run(`
-event inn from func __ip_queue_xmit.enter { skb: x64 }
-event out from func __ip_queue_xmit.exit { $ret }
-event span from func __ip_queue_xmit { skb: x64, $ret, took = $elapsed }
-trace inn, out, span`, func() error {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		defer unix.Close(fd)
-		return unix.Connect(fd, &unix.SockaddrInet4{Port: l.Addr().(*net.TCPAddr).Port, Addr: [4]byte{127, 0, 0, 1}})
-	})
-	want, open := []string{}, []string{}
-	paired := true // whether the latest entry is used up
-	for _, rec := range r.list {
-		switch {
-		case rec.tid != r.tid:
-		case rec.event == "inn":
-			open, paired = append(open, rec.values["skb"]), false
-		case rec.event == "out" && len(open) > 0:
-			if !paired {
-				want = append(want, open[len(open)-1])
+event inn from `+fn+`.enter(_, depth: s32) { depth }
+event span from `+fn+`(_, depth: s32) { depth, took = $elapsed }
+event all from `+fn+`(_, depth: s32): s32 { depth, $ret }
+trace inn, span, all`, func() error {
+		inner := -1
+		for range 4 {
+			fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+			if err != nil {
+				return err
 			}
-			open, paired = open[:len(open)-1], true
+			defer unix.Close(fd)
+			if inner >= 0 {
+				if err := unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, inner, &unix.EpollEvent{Events: unix.EPOLLIN}); err != nil {
+					return fmt.Errorf("put an epoll into another: %w", err)
+				}
+			}
+			inner = fd
 		}
+		return nil
+	})
+	r.want("inn", "depth", "0", "0", "1", "0", "1", "2")
+	r.want("span", "depth", "0", "1", "2")
+	all := []string{"0", "1", "2"} // as the other span, where it is a join
+	if b.live.Has(target.ReturnArgs) {
+		all = []string{"0", "1", "0", "2", "1", "0"}
 	}
-	b.Logf("%s", r)
-	r.want("span", "skb", want...)
-	if entered := len(r.of("inn", "skb")); len(want) == entered {
-		b.Logf("no call was within another")
-	}
+	r.want("all", "depth", all...)
 }
 
 // proveIdle: the idle threads all have the number 0, so their spans are not
