@@ -133,14 +133,14 @@ trace pair`)
 		getsid(51)
 		return nil
 	})
-	var most int64
+	mark := b.marker()
 	tid := b.onThread(func() error {
 		<-turn
 		getsid(52)
-		start := monotonic()
+		mark.put("begin")
 		getpgid(53)
 		getsid(54)
-		most = monotonic() - start
+		mark.put("end")
 		turn <- struct{}{}
 		return nil
 	})
@@ -148,6 +148,7 @@ trace pair`)
 	list := b.records("")
 	b.expect(list, table(of(list, "pair", tid), "pair", "first", "second"), "53 54")
 	b.expect(list, table(of(list, "pair", other.tid), "pair", "first", "second"), "50 51")
+	most := b.between(list, tid, "begin", "end") + resolution
 	for _, r := range of(list, "pair", tid) {
 		if took, err := r.number("took"); err != nil || took <= 0 || took > most {
 			b.Errorf("took %d ns (%v), want more than 0 and at most %d", took, err, most)

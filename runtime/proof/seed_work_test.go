@@ -92,14 +92,18 @@ func workOpenat(b *bench) {
 	calls := []struct {
 		path      string
 		flags, fd int
-		most      int64 // nanoseconds that the call took, measured around it
-	}{{path: there, flags: unix.O_RDONLY | unix.O_CLOEXEC}, {path: missing, flags: unix.O_WRONLY | unix.O_APPEND}}
+		from, to  string // marks around the call
+	}{
+		{path: there, flags: unix.O_RDONLY | unix.O_CLOEXEC, from: "one", to: "done one"},
+		{path: missing, flags: unix.O_WRONLY | unix.O_APPEND, from: "two", to: "done two"},
+	}
+	mark := b.marker()
 	tid := b.onThread(func() error {
 		for i := range calls {
 			c := &calls[i]
-			start := monotonic()
+			mark.put(c.from)
 			c.fd = openat(unix.AT_FDCWD, c.path, c.flags, 0)
-			c.most = monotonic() - start
+			mark.put(c.to)
 			if c.fd >= 0 {
 				if err := unix.Close(c.fd); err != nil {
 					return err
@@ -111,15 +115,16 @@ func workOpenat(b *bench) {
 	if calls[0].fd < 0 || calls[1].fd != -int(unix.ENOENT) {
 		b.Fatalf("the calls returned %d and %d", calls[0].fd, calls[1].fd)
 	}
-	list := of(b.records(""), "openat", tid)
+	all := b.records("")
+	list := of(all, "openat", tid)
 	if len(list) != len(calls) {
 		b.Fatalf("got %d records, want %d:\n%s", len(list), len(calls), show(list))
 	}
 	for i, c := range calls {
 		r := list[i]
 		took, err := r.number("took")
-		if err != nil || took <= 0 || took > c.most {
-			b.Errorf("took %d ns (%v), want more than 0 and at most %d: %s", took, err, c.most, r)
+		if most := b.between(all, tid, c.from, c.to) + resolution; err != nil || took <= 0 || took > most {
+			b.Errorf("took %d ns (%v), want more than 0 and at most %d: %s", took, err, most, r)
 		}
 		want := fmt.Sprintf("file=%s flags=%d fd=%d", c.path, c.flags, c.fd)
 		if got := fmt.Sprintf("file=%s flags=%s fd=%s", r.value["file"], r.value["flags"], r.value["fd"]); got != want {
@@ -172,18 +177,17 @@ func workWakeup(b *bench) {
 	if err := asleep(sleeper.tid); err != nil {
 		b.Fatalf("%v", err)
 	}
-	var woken, free int64
-	b.onThread(func() error {
-		for _, f := range []func() error{func() error { return pin(1) }, realtime, keepRunning} {
-			if err := f(); err != nil {
-				return err
-			}
+	mark := b.marker()
+	spinner := b.onThread(func() error {
+		if err := errors.Join(pin(1), realtime(), keepRunning()); err != nil {
+			return err
 		}
 		if err := bell.send(); err != nil {
 			return err
 		}
-		woken = monotonic()
-		free = spin(woken + busy)
+		mark.put("woken")
+		spin(busy)
+		mark.put("free")
 		return nil
 	})
 	sleeper.wait()
@@ -202,8 +206,9 @@ func workWakeup(b *bench) {
 	if len(found) == 0 {
 		b.Fatalf("no record of thread %d:\n%s", sleeper.tid, show(list))
 	}
-	if lat, err := found[0].number("lat"); err != nil || lat < free-woken || lat > 2*(free-woken) {
-		b.Errorf("lat is %d (%v), want %d to %d: %s", lat, err, free-woken, 2*(free-woken), found[0])
+	known := b.between(list, spinner, "woken", "free")
+	if lat, err := found[0].number("lat"); err != nil || lat < known-resolution || lat > 2*known {
+		b.Errorf("lat is %d (%v), want %d to %d: %s", lat, err, known, 2*known, found[0])
 	}
 }
 

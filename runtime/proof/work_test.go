@@ -131,15 +131,50 @@ func keepRunning() error {
 	return unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
 }
 
-// spin keeps the CPU busy until the clock shows until, and returns what it shows
-// then: nanoseconds of CLOCK_MONOTONIC. It calls only what keepRunning allows.
+// marker writes marks into the trace, which have its time: other clocks of an
+// emulated machine run now and then at another speed.
+type marker struct{ fd int }
+
+// marker opens the top level's.
+func (b *bench) marker() marker {
+	fd, err := unix.Open(b.fs.Dir()+"/trace_marker", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		b.Fatalf("open trace_marker: %v", err)
+	}
+	b.Cleanup(func() { _ = unix.Close(fd) })
+	return marker{fd}
+}
+
+// put writes one mark.
 //
 //go:nosplit
-func spin(until int64) int64 {
-	for {
-		if now := monotonic(); now >= until {
-			return now
+func (m marker) put(name string) {
+	unix.RawSyscall(unix.SYS_WRITE, uintptr(m.fd), uintptr(unsafe.Pointer(unsafe.StringData(name))), uintptr(len(name)))
+}
+
+// between returns the nanoseconds from one mark of a thread to another.
+func (b *bench) between(list []record, tid int, from, to string) int64 {
+	time := func(name string) float64 {
+		for _, r := range of(list, "tracing_mark_write", tid) {
+			if r.text == name {
+				return r.time
+			}
 		}
+		b.Fatalf("no mark '%s' of thread %d:\n%s", name, tid, show(list))
+		return 0
+	}
+	return int64((time(to) - time(from)) * 1e9)
+}
+
+// resolution is how exact the time of a record is shown, in nanoseconds.
+const resolution = 2000
+
+// spin keeps the CPU busy for a time, in nanoseconds. It calls only what
+// keepRunning allows.
+//
+//go:nosplit
+func spin(ns int64) {
+	for end := monotonic() + ns; monotonic() < end; {
 	}
 }
 
