@@ -147,11 +147,11 @@ func (m *machine) who(j *journal.Journal) string {
 	return fmt.Sprintf("'ep run %s' (process %d%s)", j.Script, j.Owner.PID, ended)
 }
 
-// holder tells who holds a file of tracefs, as apply.Transaction wants it.
-func (m *machine) holder(file string) string {
+// holder tells who holds an event or a trigger, as apply.Transaction wants it.
+func (m *machine) holder(file, data string) string {
 	for _, j := range m.journals {
 		for i, s := range j.Steps {
-			if j.Left(i) && (s.File == file || file == eventDir(s)) {
+			if j.Left(i) && (data != "" && s.File == file && s.Data == data || data == "" && file == eventDir(s)) {
 				return m.who(j)
 			}
 		}

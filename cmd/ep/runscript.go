@@ -190,7 +190,7 @@ func (m *machine) onlyOurs(p *plan.Plan) bool {
 		return false // applying will say
 	}
 	for _, n := range names {
-		if m.holder("events/"+n.Group+"/"+n.Name) == "" {
+		if m.holder("events/"+n.Group+"/"+n.Name, "") == "" {
 			return false
 		}
 	}
@@ -279,7 +279,7 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 // summary is the last line.
 func summary(p *plan.Plan, r session.Result) string {
 	var parts []string
-	if len(p.Streams) > 0 {
+	if len(p.Streams) > 0 || r.Records > 0 {
 		parts = append(parts, count(r.Records, "record"))
 	}
 	if len(p.Tables) > 0 {

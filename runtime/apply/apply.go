@@ -50,10 +50,10 @@ type Transaction struct {
 	FS Tracefs
 	// Journal is where changes are noted; nil notes nothing.
 	Journal *journal.Writer
-	// Holder tells who holds an event, a trigger or an instance, given as a
-	// file of tracefs: "ep run openat.ep, process 1234"; "" if that is not
-	// known. It may be nil.
-	Holder func(file string) string
+	// Holder tells who holds an event, given as its folder, or a trigger, given
+	// as its file and command: "'ep run openat.ep' (process 1234)"; "" if that
+	// is not known. It may be nil.
+	Holder func(file, data string) string
 	// Now returns what a file of one value is set to where only the moment
 	// tells, and else the data that it is given. It may be nil.
 	Now func(file, data string) string

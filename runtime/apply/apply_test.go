@@ -142,7 +142,7 @@ func TestWhatIsInTheWay(t *testing.T) {
 		k := newKernel(t)
 		c.set(k)
 		before := k.state()
-		tr := &Transaction{FS: k, Holder: func(string) string { return "somebody" }}
+		tr := &Transaction{FS: k, Holder: func(_, _ string) string { return "somebody" }}
 		_, err := tr.Apply(t.Context(), newPlan(t, ""))
 		var e *Error
 		if !errors.As(err, &e) {
@@ -368,4 +368,32 @@ func TestEventsInTheListAreFoundByName(t *testing.T) {
 	if want := []string{"ep.a", "synthetic.b", "k.c"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// TestInstanceIsKeptWithItsTriggers: an instance that is removed before its
+// histograms leaves their synthetic events in use for ever.
+func TestInstanceIsKeptWithItsTriggers(t *testing.T) {
+	k := newKernel(t)
+	before := k.state()
+	a, err := Apply(t.Context(), k, newPlan(t, "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.fault = func(_ int, after bool, what string) error {
+		if strings.HasSuffix(what, "/trigger") && !after {
+			return errFault
+		}
+		return nil
+	}
+	if err := a.Undo(); !errors.Is(err, errFault) || !strings.Contains(err.Error(), "instances/mine is kept") {
+		t.Errorf("got %v", err)
+	}
+	if !k.Exists("instances/mine") {
+		t.Error("the instance is gone, and its trigger was in it")
+	}
+	k.fault = nil
+	if err := a.Undo(); err != nil {
+		t.Error(err)
+	}
+	same(t, "undone", before, k.state())
 }

@@ -26,7 +26,7 @@ func (a *Applied) free() error {
 				return a.refused(s, err, nil)
 			}
 			if there == Present {
-				return a.inTheWay(s, a.holder(s.File, "the event has this trigger already"))
+				return a.inTheWay(s, a.holder(s.File, s.Data, "the event has this trigger already"))
 			}
 		case s.Kind == journal.Value:
 			if err := a.freeValue(s); err != nil {
@@ -58,7 +58,7 @@ func (a *Applied) freeName(s *step) error {
 	if on := a.enabledIn(name); on != "" {
 		what += ", on in " + on
 	}
-	return a.inTheWay(s, a.holder(eventDir(name), what))
+	return a.inTheWay(s, a.holder(eventDir(name), "", what))
 }
 
 // kindWord names the kind of event that a line of dynamic_events makes.
@@ -79,11 +79,11 @@ func kindWord(letter byte) string {
 }
 
 // holder adds to what is in the way whose it is.
-func (a *Applied) holder(file, what string) string {
+func (a *Applied) holder(file, data, what string) string {
 	if a.t.Holder == nil {
 		return what
 	}
-	if who := a.t.Holder(file); who != "" {
+	if who := a.t.Holder(file, data); who != "" {
 		return what + ", made by " + who
 	}
 	return what + ", not made by ep"

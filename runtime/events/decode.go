@@ -33,12 +33,19 @@ const (
 	opDynText        // where the u32 at offset says: low half where, high half how much
 	opDynBytes
 	opDynStack // dynamic, and its first word may be their number
+	opTail     // in place, up to the record's end
 )
 
 // newOp returns what decodes a field that the plan believes to be p and the
 // kernel says is k.
 func newOp(p plan.Field, k *target.Field) (op, error) {
 	o := op{offset: k.Offset, size: k.Size}
+	if _, stack := p.Type.(types.Stack); stack && k.Loc == target.InPlace && k.Array && k.Offset >= 0 {
+		// Of ftrace.kernel_stack, whose format says "caller[]" or "caller[8]"
+		// while it has as many as there are (trace_entries.h).
+		o.kind, o.size = opTail, 0
+		return o, nil
+	}
 	if k.Size <= 0 || k.Offset < 0 {
 		return op{}, fmt.Errorf("the kernel gives it %d bytes at %d", k.Size, k.Offset)
 	}
@@ -105,6 +112,8 @@ func (o *op) decode(record []byte, v *Value) {
 		v.Data = untilNUL(at)
 	case opBytes:
 		v.Data = at
+	case opTail:
+		v.Data = record[o.offset:]
 	case opDynText, opDynBytes, opDynStack:
 		word := binary.LittleEndian.Uint32(at)
 		start, length := o.from+int(word&0xffff), int(word>>16)

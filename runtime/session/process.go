@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -136,6 +137,9 @@ func list(pids []int) string {
 // threads returns the threads of a process.
 func threads(proc fs.FS, pid int) ([]int, error) {
 	entries, err := fs.ReadDir(proc, strconv.Itoa(pid)+"/task")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no process %d: %w", pid, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list the threads of process %d: %w", pid, err)
 	}

@@ -12,11 +12,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/lang/types"
 	"github.com/eptrace/ep/runtime/apply"
 	"github.com/eptrace/ep/runtime/events"
 	"github.com/eptrace/ep/runtime/hist"
@@ -97,15 +101,29 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	r.result.Tracing = time.Now()
 	r.say()
-	if len(p.Streams) == 0 {
+	streams := withStacks(p)
+	if len(streams) == 0 {
 		return r.Output.Begin(nil, nil)
 	}
 	names := events.NewTaskNames(r.Proc, r.FS.FS())
-	r.reader, err = events.Open(r.FS.FS(), p.Streams, events.Options{Instance: p.Instance, Comms: names})
+	r.reader, err = events.Open(r.FS.FS(), streams, events.Options{Instance: p.Instance, Comms: names})
 	if err != nil {
 		return fmt.Errorf("read records: %w", err)
 	}
 	return r.Output.Begin(r.reader.Streams(), r.reader.Clock())
+}
+
+// withStacks returns the streams of p and, if a trigger of it records stacks, one
+// of these: the kernel's own event for that.
+func withStacks(p *plan.Plan) []plan.Stream {
+	for i := range p.Writes {
+		c, err := command.Parse(p.Writes[i].File, p.Writes[i].Data)
+		if t, ok := c.(*command.Trigger); err == nil && ok && t.Kind == command.Stacktrace && !t.Remove {
+			return append(slices.Clip(p.Streams), plan.Stream{Name: "stack", Group: "ftrace", Event: "kernel_stack",
+				Fields: []plan.Field{{Name: "caller", Type: types.Stack{}}}})
+		}
+	}
+	return p.Streams
 }
 
 // end takes everything back. What was read ahead must be closed first, for an
@@ -153,9 +171,10 @@ func (r *run) trace(ctx context.Context) error {
 		})
 	}
 	wait.Go(func() {
+		defer stopReading()
+		defer r.quiet()
+		defer r.contain()
 		r.watch(over)
-		r.quiet()
-		stopReading()
 	})
 	r.read(reading, cancel)
 	stopReading()
@@ -282,6 +301,14 @@ func (r *run) snapshot() {
 		}
 		r.show(func() error { return r.Output.Snapshot(string(text)) })
 		return
+	}
+}
+
+// contain makes a panic of a goroutine the end of the run, so that all is taken
+// back; one of the run's own goroutine is passed on when that is done.
+func (r *run) contain() {
+	if p := recover(); p != nil {
+		r.show(func() error { return fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) })
 	}
 }
 

@@ -1,0 +1,8 @@
+// Package applyproof holds tests alone: that ep leaves a real kernel as it found
+// it, whatever happens.
+//
+// Read kernel_test.go first: it lists the cases. state_test.go says what is
+// compared, foreign_test.go what others have meanwhile, scripts_test.go runs all
+// scripts, fault_test.go breaks at each write and kills, command_test.go drives
+// the command ep itself, speed_test.go measures.
+package applyproof
