@@ -29,7 +29,7 @@ unit: # what needs no kernel: also the golden and the command-line tests
 
 kernel-test: # the same commands on real kernels, booted by QEMU
 	@if $(GO) run ./cmd/epvm fetch; then \
-		set -x; EP_KERNEL_TESTS=$${EP_KERNEL_TESTS:-require} $(GO) test -count=1 -timeout=40m $(TESTFLAGS) $(call testing,github.com/eptrace/ep/runtime/vm); \
+		set -x; EP_KERNEL_TESTS=$${EP_KERNEL_TESTS:-require} $(GO) test -count=1 -timeout=60m $(TESTFLAGS) $(call testing,github.com/eptrace/ep/runtime/vm); \
 	elif [ -n "$(REQUIRE_KERNELS)" ] && [ "$(REQUIRE_KERNELS)" != 0 ]; then \
 		echo 'kernel tests are required and did NOT run: what is missing is said above' >&2; exit 1; \
 	else \
