@@ -208,7 +208,7 @@ trace both`, func() error {
 // proveUserStruct: a struct of the caller, and an array in it.
 func proveUserStruct(b *bench) {
 	r := b.run(`
-event e from syscall openat2 { file = str(filename), flags = how->flags, mode = how->mode as x64, usize, $ret }
+event e from syscall openat2 { file = str(filename), flags = how->flags, mode = how->mode as x64, usize, ret = $ret as s64 }
 event s from syscall nanosleep { sec = rqtp->tv_sec, ns = rqtp->tv_nsec, $ret }
 trace e, s`, func() error {
 		_, err := unix.Openat2(unix.AT_FDCWD, "/nowhere/at/all", &unix.OpenHow{Flags: unix.O_RDWR | unix.O_CREAT, Mode: 0o741})
