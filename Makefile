@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: build test unit kernel-test lint bench golden targets clean
+.PHONY: build test unit kernel-test proofs lint bench golden targets clean
 
 GO ?= go
 # For go test: `make test TESTFLAGS=-v`.
@@ -27,9 +27,17 @@ test: lint unit kernel-test # everything
 unit: # what needs no kernel: also the golden and the command-line tests
 	EP_KERNEL_TESTS= $(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
+# What make test boots kernels for: the harness itself, the scripts and sentences of
+# the language, places in memory and in programs. make proofs runs all of it, which
+# takes an hour on two processors.
+KERNEL_PACKAGES ?= ./runtime/vm ./runtime/proof ./runtime/btfproof ./runtime/uprobeproof
+
+proofs: # every test on real kernels: joins, sources, histograms, running, storms, modules
+	$(MAKE) kernel-test KERNEL_PACKAGES='$(call testing,github.com/eptrace/ep/runtime/vm)'
+
 kernel-test: # the same commands on real kernels, booted by QEMU
 	@if $(GO) run ./cmd/epvm fetch; then \
-		set -x; EP_KERNEL_TESTS=$${EP_KERNEL_TESTS:-require} $(GO) test -count=1 -timeout=60m $(TESTFLAGS) $(call testing,github.com/eptrace/ep/runtime/vm); \
+		set -x; EP_KERNEL_TESTS=$${EP_KERNEL_TESTS:-require} $(GO) test -count=1 -timeout=60m $(TESTFLAGS) $(KERNEL_PACKAGES); \
 	elif [ -n "$(REQUIRE_KERNELS)" ] && [ "$(REQUIRE_KERNELS)" != 0 ]; then \
 		echo 'kernel tests are required and did NOT run: what is missing is said above' >&2; exit 1; \
 	else \
