@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/eptrace/ep/runtime/apply"
 	"github.com/eptrace/ep/runtime/journal"
-	"github.com/eptrace/ep/runtime/tracefs"
 )
 
 type statusCmd struct {
@@ -46,7 +43,9 @@ type scriptStatus struct {
 	Commands int          `json:"commands"`
 	Records  uint64       `json:"records"` // written to the instance's buffers
 	Lost     uint64       `json:"lost"`
-	Missed   uint64       `json:"missed"` // returns that probes could not follow
+	Missed   uint64       `json:"missed"`  // calls that probes could not follow
+	Counted  uint64       `json:"counted"` // events that histograms counted, those of joins among them
+	Dropped  uint64       `json:"dropped"` // events that these did not count: they are full
 	Drift    []driftLine  `json:"drift"`
 }
 
@@ -124,6 +123,7 @@ func (m *machine) status(j *journal.Journal) (scriptStatus, error) {
 		s.Records, s.Lost = m.bufferCounts(j.Instance)
 	}
 	s.Missed = m.missed(j)
+	s.Counted, s.Dropped = m.counted(j)
 	return s, nil
 }
 
@@ -138,64 +138,6 @@ func newDrift(d apply.Drift) driftLine {
 	return driftLine{What: what, File: d.Step.File, Command: d.Step.Data}
 }
 
-// bufferCounts adds up what the buffers of an instance say of themselves: records
-// that are there, were read, or were overwritten, and those that were lost.
-func (m *machine) bufferCounts(instance string) (records, lost uint64) {
-	dir := tracefs.In(instance, "per_cpu")
-	entries, err := fs.ReadDir(m.fs.FS(), dir)
-	if err != nil {
-		return 0, 0 // it is gone; the drift says so
-	}
-	for _, e := range entries {
-		text, err := m.fs.Read(path.Join(dir, e.Name(), "stats"))
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			n, err := strconv.ParseUint(value, 10, 64)
-			if err != nil {
-				continue
-			}
-			switch name {
-			case "entries", "read events":
-				records += n
-			case "overrun":
-				records, lost = records+n, lost+n
-			case "commit overrun", "dropped events":
-				lost += n
-			}
-		}
-	}
-	return records, lost
-}
-
-// missed adds up the calls that the journal's probes could not follow:
-// kprobe_profile has lines of an event, its hits and its misses.
-func (m *machine) missed(j *journal.Journal) uint64 {
-	text, err := m.fs.Read("kprobe_profile")
-	if err != nil {
-		return 0 // the kernel has no kprobes
-	}
-	own := map[string]bool{}
-	for i, s := range j.Steps {
-		if name, ok := madeBy(s); ok && j.Left(i) {
-			own[name.Name] = true
-		}
-	}
-	var sum uint64
-	for line := range strings.Lines(string(text)) {
-		words := strings.Fields(line)
-		if len(words) != 3 || !own[words[0]] {
-			continue
-		}
-		if n, err := strconv.ParseUint(words[2], 10, 64); err == nil {
-			sum += n
-		}
-	}
-	return sum
-}
-
 func printStatus(w io.Writer, list []scriptStatus) error {
 	if len(list) == 0 {
 		_, err := io.WriteString(w, "nothing of ep's is in this kernel\n")
@@ -203,7 +145,7 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 	}
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
-	fmt.Fprint(t, "NAME\tSTATE\tINSTANCE\tSINCE\tCOMMANDS\tRECORDS\tLOST\n")
+	fmt.Fprint(t, "NAME\tSTATE\tINSTANCE\tSINCE\tCOMMANDS\tRECORDS\tCOUNTED\tLOST\n")
 	for _, s := range list {
 		state := s.State
 		if s.State != "installed" {
@@ -216,7 +158,7 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 		if instance == "" {
 			instance, records = "(top level)", "-"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%d\n", s.Name, state, instance, s.Since.Local().Format("2006-01-02 15:04:05"), s.Commands, records, s.Lost+s.Missed)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", s.Name, state, instance, s.Since.Local().Format("2006-01-02 15:04:05"), s.Commands, records, s.Counted, s.Lost+s.Missed+s.Dropped)
 	}
 	err := t.Flush()
 	for _, s := range list {

@@ -82,17 +82,20 @@ func TestApplyDoesAllAndUndoTakesAllBack(t *testing.T) {
 
 func TestWhatAFileHeldIsGivenBack(t *testing.T) {
 	k := newKernel(t)
-	k.files["set_event_pid"] = "12\n34\n"
+	k.files["options/overwrite"] = "0\n"
 	before := k.state()
-	a, err := Apply(t.Context(), k, newPlan(t, ""))
+	p := newPlan(t, "")
+	p.Writes = append(p.Writes, plan.Write{File: "options/overwrite", Instanced: true, Data: "1", Mode: plan.Truncate,
+		Undo: &plan.Write{File: "options/overwrite", Instanced: true, Data: "1", Mode: plan.Truncate}})
+	a, err := Apply(t.Context(), k, p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := k.files["options/overwrite"]; got != "1\n" {
+		t.Errorf("got %q", got)
+	}
 	if err := a.Undo(); err != nil {
 		t.Fatal(err)
-	}
-	if k.files["set_event_pid"] = strings.ReplaceAll(k.files["set_event_pid"], " ", "\n"); k.files["set_event_pid"] != "12\n34\n" {
-		t.Errorf("set_event_pid: got %q", k.files["set_event_pid"])
 	}
 	same(t, "undone", before, k.state())
 }
@@ -137,7 +140,9 @@ func TestWhatIsInTheWay(t *testing.T) {
 		},
 			"cannot make the histogram on 'sched.sched_waking': the event has this trigger already, made by somebody"},
 		{"clock", func(k *kernel) { k.files["trace_clock"] = "local global [mono]" },
-			"cannot set the setting trace_clock: the clock is 'mono', which somebody chose"},
+			"cannot set trace_clock: the clock is 'mono', which somebody chose"},
+		{"threads that are followed", func(k *kernel) { k.files["set_event_pid"] = "12\n34\n" },
+			"cannot set set_event_pid: somebody follows threads there: 12 34"},
 	} {
 		k := newKernel(t)
 		c.set(k)
@@ -316,10 +321,10 @@ func TestCausesAreToldApart(t *testing.T) {
 		{0, open(unix.ENOENT), facts{}, diag.NotOnMachine, "this kernel has no instances"},
 		{6, open(unix.ENOENT), facts{}, diag.NotOnMachine, "event 'sched.sched_waking' is not there, or takes no triggers"},
 		{8, open(unix.ENOENT), facts{}, diag.NotOnMachine, "this machine has no event 'sched.switch'"},
-		{8, open(unix.EACCES), facts{}, diag.NotPermitted, "cannot make 'sched.switch' turned on: permission denied"},
+		{8, open(unix.EACCES), facts{}, diag.NotPermitted, "cannot turn 'sched.switch' on: permission denied"},
 		{4, write(unix.EPERM), facts{root: true, lockdown: "integrity"}, diag.NotPermitted, "cannot make the eprobe 'sched.switch': this kernel is locked down (integrity)"},
 		{4, write(unix.EPERM), facts{root: true}, diag.NotPermitted, "cannot make the eprobe 'sched.switch': the kernel does not permit it, though this is root"},
-		{1, open(unix.EROFS), facts{root: true}, diag.NotPermitted, "cannot make the setting trace_clock: tracefs is mounted read-only"},
+		{1, open(unix.EROFS), facts{root: true}, diag.NotPermitted, "cannot set trace_clock: tracefs is mounted read-only"},
 		{6, write(unix.EINVAL), facts{}, diag.KernelRefused, "this kernel refused the histogram on 'sched.sched_waking', and only says 'invalid argument'"},
 		{6, write(unix.ENOMEM), facts{}, diag.KernelRefused, "the kernel has no memory for the histogram on 'sched.sched_waking'"},
 		{4, errNotAsAsked, facts{}, diag.KernelDiffers, "this kernel took the eprobe 'sched.switch' and made something else of it"},

@@ -74,7 +74,7 @@ func note(format string, args ...any) diag.Note {
 // verdict tells the causes apart. The kernel's errnos are translated here and
 // nowhere else.
 func (e *Error) verdict() verdict {
-	what := e.what()
+	what, doing := e.what(), e.doing()
 	var number unix.Errno
 	_ = errors.As(e.Err, &number) // 0 if there is none
 	switch {
@@ -84,11 +84,11 @@ func (e *Error) verdict() verdict {
 		return verdict{diag.KernelDiffers, "this kernel took " + what + " and made something else of it",
 			"please report the kernel's version and this script: ep should know of it"}
 	case number == unix.EROFS:
-		return verdict{diag.NotPermitted, "cannot make " + what + ": tracefs is mounted read-only", "mount -o remount,rw " + usualMount}
+		return verdict{diag.NotPermitted, "cannot " + doing + ": tracefs is mounted read-only", "mount -o remount,rw " + usualMount}
 	case number == unix.EPERM || number == unix.EACCES:
-		return e.denied(what)
+		return e.denied(doing)
 	case number == unix.EEXIST:
-		return verdict{diag.NameInUse, "cannot make " + what + ": there is one already", "end what made it, or give the script's event another name"}
+		return verdict{diag.NameInUse, "cannot " + doing + ": there is one already", "end what made it, or give the script's event another name"}
 	case number == unix.EBUSY:
 		return verdict{diag.EventBusy, "cannot change " + what + " while something uses it", "'ep status' shows what ep has made; turn the others' off that use it"}
 	case number == unix.ENOENT && e.opening():
@@ -102,7 +102,7 @@ func (e *Error) verdict() verdict {
 	case number != 0:
 		return verdict{diag.KernelRefused, fmt.Sprintf("this kernel refused %s, and only says '%v'", what, number), "'ep check --target live' may say more"}
 	}
-	return verdict{diag.KernelRefused, fmt.Sprintf("cannot make %s: %v", what, e.Err), ""}
+	return verdict{diag.KernelRefused, fmt.Sprintf("cannot %s: %v", doing, e.Err), ""}
 }
 
 // usualMount is where tracefs mostly is.
@@ -114,21 +114,21 @@ func (e *Error) wayVerdict() verdict {
 		return verdict{diag.NameInUse, fmt.Sprintf("event '%s' is taken: %s", e.step.event(), e.Way),
 			"end what made it, or give the script's event another name or group"}
 	case e.step.Kind == journal.Command:
-		return verdict{diag.NameInUse, "cannot make " + e.what() + ": " + e.Way, "let the script have an instance of its own (without --top-level)"}
+		return verdict{diag.NameInUse, "cannot " + e.doing() + ": " + e.Way, "let the script have an instance of its own (without --top-level)"}
 	}
-	return verdict{diag.NameInUse, "cannot set " + e.what() + ": " + e.Way, "let the script have an instance of its own (without --top-level)"}
+	return verdict{diag.NameInUse, "cannot " + e.doing() + ": " + e.Way, "let the script have an instance of its own (without --top-level)"}
 }
 
 // denied tells why the kernel permits something not.
-func (e *Error) denied(what string) verdict {
+func (e *Error) denied(doing string) verdict {
 	switch {
 	case e.facts.lockdown != "":
-		return verdict{diag.NotPermitted, fmt.Sprintf("cannot make %s: this kernel is locked down (%s)", what, e.facts.lockdown),
+		return verdict{diag.NotPermitted, fmt.Sprintf("cannot %s: this kernel is locked down (%s)", doing, e.facts.lockdown),
 			"kprobes and reads of memory are not allowed so (man 7 kernel_lockdown); it is mostly due to Secure Boot"}
 	case !e.facts.root:
-		return verdict{diag.NotPermitted, "cannot make " + what + ": permission denied", "run ep as root (sudo ep …), or have tracefs opened to your group"}
+		return verdict{diag.NotPermitted, "cannot " + doing + ": permission denied", "run ep as root (sudo ep …), or have tracefs opened to your group"}
 	}
-	return verdict{diag.NotPermitted, "cannot make " + what + ": the kernel does not permit it, though this is root", "in a container, run ep on the host"}
+	return verdict{diag.NotPermitted, "cannot " + doing + ": the kernel does not permit it, though this is root", "in a container, run ep on the host"}
 }
 
 // missing tells which file there is not.
@@ -187,9 +187,7 @@ func (e *Error) what() string {
 	case *command.Filter:
 		return "the filter of '" + c.Event.String() + "'"
 	case *command.Enable:
-		return "'" + c.Event.String() + "' turned on"
-	case *command.Setting:
-		return "the setting " + string(c.Name)
+		return "the event '" + c.Event.String() + "'"
 	}
 	if e.step.dynamic() {
 		return "the event '" + e.step.event().String() + "'"
@@ -197,7 +195,18 @@ func (e *Error) what() string {
 	if e.step.Kind == journal.Instance {
 		return "the instance '" + path.Base(e.File) + "'"
 	}
-	return "the setting " + path.Base(e.File)
+	return path.Base(e.File)
+}
+
+// doing says what a step does, after "cannot".
+func (e *Error) doing() string {
+	if _, ok := e.step.cmd.(*command.Enable); ok {
+		return "turn " + strings.TrimPrefix(e.what(), "the event ") + " on"
+	}
+	if e.step.Kind == journal.Value {
+		return "set " + e.what()
+	}
+	return "make " + e.what()
 }
 
 func lowerFirst(s string) string {

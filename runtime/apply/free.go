@@ -110,6 +110,10 @@ func (a *Applied) freeValue(s *step) error {
 		if on, err := a.t.FS.Read(eventOfFile(s.File) + "/enable"); err == nil && len(on) > 0 && on[0] == '1' {
 			return a.inTheWay(s, "the event is on already, and a filter would take records from who turned it on")
 		}
+	case "set_event_pid":
+		if held != "" {
+			return a.inTheWay(s, "somebody follows threads there: "+held)
+		}
 	case "trace_clock":
 		if held != "local" {
 			return a.inTheWay(s, fmt.Sprintf("the clock is '%s', which somebody chose", held))

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/runtime/journal"
+	"github.com/eptrace/ep/runtime/tracefs"
+)
+
+// bufferCounts adds up what the buffers of an instance say of themselves: records
+// that are there, were read, or were overwritten, and those that were lost.
+func (m *machine) bufferCounts(instance string) (records, lost uint64) {
+	dir := tracefs.In(instance, "per_cpu")
+	entries, err := fs.ReadDir(m.fs.FS(), dir)
+	if err != nil {
+		return 0, 0 // it is gone; the drift says so
+	}
+	for _, e := range entries {
+		text, err := m.fs.Read(path.Join(dir, e.Name(), "stats"))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			n, err := strconv.ParseUint(value, 10, 64)
+			if err != nil {
+				continue
+			}
+			switch name {
+			case "entries", "read events":
+				records += n
+			case "overrun":
+				records, lost = records+n, lost+n
+			case "commit overrun", "dropped events":
+				lost += n
+			}
+		}
+	}
+	return records, lost
+}
+
+// missed adds up the calls that the journal's probes could not follow:
+// kprobe_profile has lines of an event, its hits and its misses.
+func (m *machine) missed(j *journal.Journal) uint64 {
+	text, err := m.fs.Read("kprobe_profile")
+	if err != nil {
+		return 0 // the kernel has no kprobes
+	}
+	own := map[string]bool{}
+	for i, s := range j.Steps {
+		if name, ok := madeBy(s); ok && j.Left(i) {
+			own[name.Name] = true
+		}
+	}
+	var sum uint64
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) != 3 || !own[words[0]] {
+			continue
+		}
+		if n, err := strconv.ParseUint(words[2], 10, 64); err == nil {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// counted adds up the events that the journal's histograms counted and dropped,
+// those that join events among them.
+func (m *machine) counted(j *journal.Journal) (hits, dropped uint64) {
+	for i, s := range j.Steps {
+		own, err := command.Parse(s.File, s.Data)
+		h, ok := own.(*command.Hist)
+		if err != nil || !ok || !j.Left(i) {
+			continue
+		}
+		text, err := m.fs.Read(path.Join(path.Dir(s.File), "hist"))
+		if err != nil {
+			continue // its event is gone; the drift says so
+		}
+		n, d := histTotals(s.File, string(text), h)
+		hits, dropped = hits+n, dropped+d
+	}
+	return hits, dropped
+}
+
+// histTotals returns the totals of a histogram in the text of its event's hist
+// file, which shows those of others too.
+func histTotals(file, text string, own *command.Hist) (hits, dropped uint64) {
+	ours := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if info, ok := strings.CutPrefix(line, "# trigger info: "); ok {
+			c, err := command.Parse(file, info)
+			h, isHist := c.(*command.Hist)
+			ours = err == nil && isHist && sameHist(h, own)
+		}
+		name, value, _ := strings.Cut(line, ": ")
+		n, err := strconv.ParseUint(value, 10, 64)
+		if !ours || err != nil {
+			continue
+		}
+		switch name {
+		case "Hits":
+			hits = n
+		case "Dropped":
+			dropped = n
+		}
+	}
+	return hits, dropped
+}
+
+// sameHist reports whether two histograms are one, be it paused or not.
+func sameHist(a, b *command.Hist) bool {
+	x, y := *a, *b
+	x.State, y.State = "", ""
+	return command.Equal(command.Shown(&x), command.Shown(&y))
+}
