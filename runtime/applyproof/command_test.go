@@ -239,7 +239,10 @@ func proveFollowing(b *bench) {
 			}
 		}
 	}()
-	script := "trace sched.sched_process_exec { filename, pid }\n"
+	script := "trace sched.sched_process_exec\n"
+	if b.eprobes() {
+		script = "trace sched.sched_process_exec { filename, pid }\n"
+	}
 	out, said := b.output(0, "run", "-c", program+" version", "-e", script)
 	if n := strings.Count(out, "sched_process_exec"); n != 1 || !strings.Contains(out, "filename="+program) {
 		b.Errorf("-c saw %d programs begin, want 1:\n%s", n, out)
