@@ -238,7 +238,7 @@ func (a *Applied) change(lo, hi int) error {
 		if lo > 0 && a.steps[lo-1].File == s.File && a.steps[lo-1].Data == s.Data {
 			return nil // it was so a moment ago
 		}
-		return a.t.FS.Write(s.File, s.Data, tracefs.Truncate)
+		return a.t.FS.Write(s.File, s.Data, a.mode(lo))
 	}
 	data := s.Data
 	if s.dynamic() {
@@ -254,20 +254,41 @@ func (a *Applied) change(lo, hi int) error {
 	return a.t.FS.Write(s.File, data, tracefs.Append)
 }
 
+// mode is how the file of one value of step i is written. A list of threads that
+// is truncated is empty until it is written, and an empty one means every thread;
+// so one that an earlier step has filled is added to.
+func (a *Applied) mode(i int) tracefs.Mode {
+	s := &a.steps[i]
+	if s.Data == "" || !listsThreads(s.File) {
+		return tracefs.Truncate
+	}
+	for k := range i {
+		if a.steps[k].File == s.File && a.steps[k].Data != "" {
+			return tracefs.Append
+		}
+	}
+	return tracefs.Truncate
+}
+
 // verify demands that the kernel shows what it took: some take a part of a
-// command, or other than it says.
+// command, or other than it says. Steps that it shows otherwise are odd: what is
+// there in their place is theirs, for it was not there before.
 func (a *Applied) verify(lo, hi int) error {
+	var first error
 	for i := lo; i < hi; i++ {
 		s := &a.steps[i]
 		there, err := a.view.look(s)
-		if err != nil {
-			return a.refused(s, err, nil)
+		if err == nil && there == Present {
+			continue
 		}
-		if there != Present {
-			return a.refused(s, errNotAsAsked, nil)
+		if err == nil {
+			s.odd, err = true, errNotAsAsked
+		}
+		if first == nil {
+			first = a.refused(s, err, nil)
 		}
 	}
-	return nil
+	return first
 }
 
 // Steps returns the steps of a, with what was held, in order.

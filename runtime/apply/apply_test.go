@@ -202,6 +202,63 @@ func TestLieOfTheKernelIsFound(t *testing.T) {
 	}
 }
 
+// TestWhatTheKernelMadeOtherwiseIsTakenBack: a write that succeeds, and whose file
+// then shows something else.
+func TestWhatTheKernelMadeOtherwiseIsTakenBack(t *testing.T) {
+	for _, c := range []struct{ name, file, asked, made string }{
+		{"event", "dynamic_events", "prev=$prev_pid:u32", "prev=$prev_pid:u8"},
+		{"event of the same write", "dynamic_events", "next=$next_pid:u32", "next=$next_pid:u64"},
+		{"trigger", "events/sched/sched_waking/trigger", "keys=pid", "keys=pid,prio"},
+		{"filter", "events/sched/switch/filter", "prev > 1", "prev > 2"},
+		{"enable", "events/sched/switch/enable", "1", "0"},
+		{"clock", "trace_clock", "global", "mono"},
+	} {
+		for _, instance := range []string{"", "mine"} {
+			k := newKernel(t)
+			k.files["events/sched/sched_waking/trigger"] = "hist:keys=comm [active]\n"
+			before := k.state()
+			k.odd = func(file, line string) string {
+				if strings.HasSuffix(file, c.file) && !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "!") {
+					return strings.Replace(line, c.asked, c.made, 1)
+				}
+				return line
+			}
+			_, err := Apply(t.Context(), k, newPlan(t, instance))
+			if !errors.Is(err, errNotAsAsked) || len(flatten(err)) != 1 {
+				t.Errorf("%s, instance '%s': got %v", c.name, instance, err)
+			}
+			same(t, c.name+" in '"+instance+"'", before, k.state())
+		}
+	}
+}
+
+// flatten returns the errors that were joined.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, flatten(e)...)
+	}
+	return list
+}
+
+// TestThreadsAreAddedToAList: a list that an earlier step has filled is not
+// emptied on the way, for an empty one means every thread.
+func TestThreadsAreAddedToAList(t *testing.T) {
+	k := newKernel(t)
+	p := newPlan(t, "mine")
+	p.Writes[len(p.Writes)-1].Data = "12 34"
+	if _, err := Apply(t.Context(), k, p); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Fields(k.files["instances/mine/set_event_pid"]); !slices.Equal(got, []string{"4194304", "12", "34"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestApplyHeedsItsContext(t *testing.T) {
 	k := newKernel(t)
 	before := k.state()

@@ -25,6 +25,9 @@ func (a *Applied) free() error {
 			if err != nil {
 				return a.refused(s, err, nil)
 			}
+			if text, err := a.t.FS.Read(s.File); err == nil {
+				s.was = triggerLines(string(text))
+			}
 			if there == Present {
 				return a.inTheWay(s, a.holder(s.File, s.Data, "the event has this trigger already"))
 			}

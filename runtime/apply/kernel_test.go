@@ -25,6 +25,8 @@ type kernel struct {
 	// fault is asked before and after each change; an error takes its place.
 	fault func(n int, after bool, what string) error
 	lie   bool // "!hist" removes nothing
+	// odd makes another command of one to a file, as kernels that lie do.
+	odd func(file, line string) string
 }
 
 func newKernel(t *testing.T) *kernel {
@@ -149,7 +151,14 @@ func (k *kernel) Write(name, data string, mode tracefs.Mode) error {
 	}
 	return k.change(name, func() error {
 		for line := range strings.Lines(data) {
-			if err := k.command(name, strings.TrimSpace(line)); err != nil {
+			line = strings.TrimSpace(line)
+			if k.odd != nil {
+				line = k.odd(name, line)
+			}
+			if mode == tracefs.Append && listsThreads(name) {
+				line = strings.TrimSpace(k.files[name] + line)
+			}
+			if err := k.command(name, line); err != nil {
 				return err
 			}
 		}

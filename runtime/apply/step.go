@@ -19,6 +19,11 @@ type step struct {
 	journal.Step
 	write *plan.Write     // nil if no plan is at hand, and of an instance
 	cmd   command.Command // nil of a file that package command does not know
+
+	// What tells what the kernel made of a command that it took and shows as
+	// something else (odd): what its file of triggers had before.
+	odd bool
+	was []string
 }
 
 // newStep parses the step's command. What cannot be parsed is compared as text.
@@ -101,6 +106,13 @@ func planSteps(p *plan.Plan) []step {
 
 // setting returns the last part of the path of a file of one value.
 func setting(file string) string { return path.Base(file) }
+
+// listsThreads reports whether a file is a list of threads: it is added to where it
+// is not truncated.
+func listsThreads(file string) bool {
+	name := setting(file)
+	return name == "set_event_pid" || name == "set_event_notrace_pid"
+}
 
 // heldIn returns the words that set a file of one value to what it shows, and
 // whether that is known. The kernel shows "none" for no filter, of a choice the

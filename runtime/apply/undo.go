@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -104,8 +105,11 @@ func (a *Applied) undoing(i int) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there == Changed && a.setElsewhere(s) {
+	if there == Changed && (s.odd || a.setElsewhere(s)) {
 		there = Present
+	}
+	if s.odd && there == Absent && s.Kind == journal.Command && !s.dynamic() {
+		return a.oddTriggers(i)
 	}
 	if s.Kind == journal.Instance && there == Present {
 		if err := a.emptied(i); err != nil {
@@ -128,6 +132,50 @@ func (a *Applied) undoing(i int) (*string, error) {
 		data = a.removal(s)
 	}
 	return &data, nil
+}
+
+// oddTriggers returns what removes the triggers that the kernel made of step i in
+// other words than the step's, nil if there are none: those of its file that were
+// not there before and are of no other step.
+func (a *Applied) oddTriggers(i int) (*string, error) {
+	s := &a.steps[i]
+	text, err := a.t.FS.Read(s.File)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, line := range triggerLines(string(text)) {
+		if slices.Contains(s.was, line) {
+			continue
+		}
+		others := false
+		for k := range a.steps {
+			others = others || k != i && a.steps[k].File == s.File && a.view.lookTrigger(&a.steps[k], line) == Present
+		}
+		if !others {
+			list = append(list, "!"+line)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	all := strings.Join(list, "\n")
+	return &all, nil
+}
+
+// triggerLines returns the triggers that a file of triggers shows, as they would
+// be written.
+func triggerLines(text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		line = strings.TrimSuffix(strings.TrimSuffix(line, " [active]"), " [paused]")
+		list = append(list, line)
+	}
+	return list
 }
 
 // emptied demands that all triggers in the instance of step i were removed. An
@@ -201,7 +249,15 @@ func (a *Applied) takeBack(s *step, data string) error {
 		return a.t.FS.Write(s.File, data, tracefs.Truncate)
 	}
 	a.view.stale()
-	return a.t.FS.Write(s.File, data, tracefs.Append)
+	if s.dynamic() {
+		return a.t.FS.Write(s.File, data, tracefs.Append)
+	}
+	for line := range strings.SplitSeq(data, "\n") { // a trigger takes a write of its own
+		if err := a.t.FS.Write(s.File, line, tracefs.Append); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gone demands that what was removed is not shown any more: "!hist:…" that fits
@@ -216,7 +272,16 @@ func (a *Applied) gone(lo, hi int) error {
 		if err != nil {
 			return err
 		}
-		if there == Present {
+		if s.odd && there == Absent && !s.dynamic() {
+			more, err := a.oddTriggers(i)
+			if err != nil {
+				return err
+			}
+			if more != nil {
+				there = Changed
+			}
+		}
+		if there == Present || there == Changed && s.odd {
 			return &fs.PathError{Op: "write", Path: s.File, Err: fmt.Errorf("%w: '%s' is still there", errNotAsAsked, s.Data)}
 		}
 	}
