@@ -99,16 +99,16 @@ func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) b
 	if x.Kind == ir.Reg {
 		id, ok := e.Args[0].(*syntax.Ident)
 		if !ok {
-			c.wantRegister(e.Args[0].Span(), registers(c.t.Arch()))
+			c.wantRegister(e.Args[0].Span(), c.t.Arch().Registers())
 			return false
 		}
-		for _, r := range registers(c.t.Arch()) {
+		for _, r := range c.t.Arch().Registers() {
 			if r == id.Text() {
 				x.Reg = r
 				return true
 			}
 		}
-		c.unknownRegister(id.Span(), id.Text(), registers(c.t.Arch()), string(c.t.Arch()))
+		c.unknownRegister(id.Span(), id.Text(), c.t.Arch().Registers(), string(c.t.Arch()))
 		return false
 	}
 	n, ok := constInt(c.expr(e.Args[0], sc))
