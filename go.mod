@@ -29,4 +29,5 @@ require (
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/tools v0.41.0 // indirect
 	mvdan.cc/gofumpt v0.9.2 // indirect
+	mvdan.cc/sh/v3 v3.13.1 // indirect
 )

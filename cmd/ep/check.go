@@ -9,9 +9,10 @@ import (
 
 type checkCmd struct {
 	scriptFlags
-	Files []string `arg:"" optional:"" name:"file" complete:"files" help:"The scripts; '-' is standard input."`
-	Expr  *string  `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of files."`
-	JSON  bool     `name:"json" help:"Print one JSON object on standard output instead of text."`
+	Files  []string `arg:"" optional:"" name:"file" complete:"files" help:"The scripts; '-' is standard input."`
+	Expr   *string  `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of files."`
+	Writes string   `name:"writes" placeholder:"FILE" complete:"files" help:"Judge writes to tracefs instead of scripts: lines of a shell script, or 'FILE <- TEXT'. '-' is standard input."`
+	JSON   bool     `name:"json" help:"Print one JSON object on standard output instead of text."`
 }
 
 // Help implements kong.HelpProvider.
@@ -24,6 +25,10 @@ Examples:
     ep check --target 6.1-x86_64 openat.ep
     ep check -e 'trace sched.sched_switch where prev_pid == 1'
     ep check --json openat.ep | jq '.diagnostics[].message'
+    ep check --writes setup.sh --target 6.1-x86_64
+    ep compile openat.ep | ep check --writes -
+
+With --writes no kernel is asked either: for each write a line says 'accepted' or 'rejected', and after a tab the reason, or what an accepted line does not do though it seems to. It reads lines of shell scripts that write to tracefs (echo, printf, tee, mkdir) and lines 'FILE <- TEXT', '>FILE <- TEXT' for '>'; an empty line starts from a tracefs in which nobody made anything. A write whose text is known only when the script runs is 'unknown'. The exit code is 1 if a write is rejected.
 `
 }
 
@@ -35,6 +40,10 @@ func (c *checkCmd) Run(env *Env, g *globals) error {
 	}
 	names := c.Files
 	switch {
+	case c.Writes != "" && (len(names) > 0 || c.Expr != nil):
+		return usagef("want scripts or --writes, got both")
+	case c.Writes != "":
+		names = nil
 	case c.Expr != nil && len(names) > 0:
 		return usagef("want files or -e, got both '%s' and -e", names[0])
 	case c.Expr != nil:
@@ -45,6 +54,9 @@ func (c *checkCmd) Run(env *Env, g *globals) error {
 	t, err := g.chooseTarget(c.Target)
 	if err != nil {
 		return err
+	}
+	if c.Writes != "" {
+		return c.runWrites(env, t)
 	}
 	var all diag.List
 	unread := false

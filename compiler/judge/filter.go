@@ -1,12 +1,337 @@
 package judge
 
-import "github.com/eptrace/ep/compiler/command"
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/target"
+)
 
 // filter carries out a write to an event's or a group's filter file.
-func (j *Judge) filter(f file, text string) (misleads []string, err error) { return nil, nil }
+func (j *Judge) filter(f file, text string) (misleads []string, err error) {
+	if strings.TrimSpace(text) == "0" {
+		return nil, nil
+	}
+	if f.group {
+		return j.groupFilter(f, text)
+	}
+	e := f.events[0]
+	c, err := j.parseCond("events/"+e.group+"/"+e.event+"/filter", text)
+	if err != nil {
+		return nil, err
+	}
+	return j.cond(e, c, text)
+}
+
+// parseCond reads the text of a filter file.
+func (j *Judge) parseCond(path, text string) (command.Cond, error) {
+	if j.t.Has(target.QuirkTrailingOperator) {
+		cut := strings.TrimRight(text, " \t")
+		if s, ok := strings.CutSuffix(cut, "&&"); ok {
+			text = s
+		} else if s, ok := strings.CutSuffix(cut, "||"); ok {
+			text = s
+		}
+	}
+	c, err := command.Parse(path, text)
+	if err != nil {
+		return nil, syntax(err)
+	}
+	return c.(*command.Filter).If, nil
+}
+
+// groupFilter sets the filter of each event of a group that can have it. The
+// kernel is content if none can.
+func (j *Judge) groupFilter(f file, text string) (misleads []string, err error) {
+	var last error
+	some := false
+	for _, e := range f.events {
+		c, err := j.parseCond("events/"+e.group+"/"+e.event+"/filter", text)
+		if err == nil {
+			_, err = j.cond(e, c, text)
+		}
+		if err == nil {
+			some = true
+		} else {
+			last = err
+		}
+	}
+	switch {
+	case !some:
+		return []string{"no event of the group can have this filter: " + last.Error()}, nil
+	case last != nil:
+		return []string{"some events of the group cannot have this filter and keep what they have: " + last.Error()}, nil
+	}
+	return nil, nil
+}
 
 // cond checks a condition on e's fields, as a filter, a trigger or an eprobe has
-// it. line is the text that it is part of.
+// it: parse_pred of kernel/trace/trace_events_filter.c. line is the text that it
+// is part of. All that is wrong is the first refusal alone, as in the kernel.
 func (j *Judge) cond(e *event, c command.Cond, line string) (misleads []string, err error) {
+	switch c := c.(type) {
+	case nil:
+	case *command.And:
+		return j.conds(e, c.List, line)
+	case *command.Or:
+		return j.conds(e, c.List, line)
+	case *command.Not:
+		return j.cond(e, c.X, line)
+	case *command.Pred:
+		p := predicate{j: j, e: e, p: c}
+		if err := p.check(); err != nil {
+			if err.Hi == 0 {
+				err.at(line, c.Field)
+			}
+			return nil, err
+		}
+		return p.misleads, nil
+	}
 	return nil, nil
+}
+
+func (j *Judge) conds(e *event, list []command.Cond, line string) (misleads []string, err error) {
+	for _, c := range list {
+		found, err := j.cond(e, c, line)
+		if err != nil {
+			return nil, err
+		}
+		misleads = append(misleads, found...)
+	}
+	return misleads, nil
+}
+
+// class is how the kernel compares a field.
+type class uint8
+
+const (
+	number    class = iota
+	text            // a string in the record, or a pointer to one
+	cpuNumber       // the number of the CPU
+	cpuMask
+	stack
+)
+
+// predicate is one comparison while it is judged.
+type predicate struct {
+	j        *Judge
+	e        *event
+	p        *command.Pred
+	field    target.Field
+	class    class
+	misleads []string
+}
+
+func (p *predicate) mislead(format string, args ...any) {
+	p.misleads = append(p.misleads, sprintf(format, args...))
+}
+
+const illegalOp = "Illegal operation for field type"
+
+func (p *predicate) check() *Refusal {
+	if err := p.find(); err != nil {
+		return err
+	}
+	if p.p.Suffix == "function" {
+		return p.function()
+	}
+	switch p.p.Value.Kind {
+	case command.CPUs:
+		return p.cpus()
+	case command.String:
+		return p.text()
+	}
+	return p.number()
+}
+
+// find looks for the field: the event's own, a common one, then what every
+// record has.
+func (p *predicate) find() *Refusal {
+	n := p.p.Field
+	format := p.j.formatOf(p.e)
+	var names []string
+	for _, list := range [][]target.Field{format.Fields, format.Common} {
+		for _, f := range list {
+			if f.Name == n {
+				p.field, p.class = f, classOf(f)
+				return nil
+			}
+			names = append(names, f.Name)
+		}
+	}
+	switch n {
+	case "cpu", "CPU", "common_cpu":
+		p.field, p.class = target.Field{Name: n, Decl: "int", Size: 4, Signed: true}, cpuNumber
+		return nil
+	case "comm", "COMM":
+		p.field, p.class = target.Field{Name: n, Decl: "char *", Size: 8}, text
+		return nil
+	case "stacktrace", "STACKTRACE":
+		if p.j.t.Has(target.CommonStacktrace) {
+			p.field, p.class = target.Field{Name: n, Size: 8}, stack
+			p.mislead("comparing '%s' means nothing", n)
+			return nil
+		}
+	}
+	return no("EINVAL", "Field not found", "%s has no field '%s'", p.e.name, n).near(n, append(names, "cpu", "comm"))
+}
+
+// classOf returns how the kernel compares f: filter_assign_type of
+// kernel/trace/trace_events_filter.c.
+func classOf(f target.Field) class {
+	switch d := f.Decl; {
+	case isText(&f), d == "char *", d == "const char *":
+		return text
+	case strings.Contains(d, "cpumask_t") && f.Loc != target.InPlace:
+		return cpuMask
+	}
+	return number
+}
+
+// function is FIELD.function: whether an address lies in a function.
+func (p *predicate) function() *Refusal {
+	v := p.p.Value
+	switch {
+	case !p.j.t.Has(target.FilterFunction):
+		return no("EINVAL", "Invalid operator", "this kernel has no %s", target.FilterFunction)
+	case p.class != number || p.field.Size != p.j.t.Arch().WordSize():
+		return no("EINVAL", illegalOp, "'%s' is no address", p.field.Name)
+	case p.p.Op != "==" && p.p.Op != "!=":
+		return no("EINVAL", "Invalid operator", "a function is compared by == and != alone")
+	case v.Kind != command.Number:
+		return no("EINVAL", "Function not found", "a function's name has no quotes")
+	}
+	if _, err := strconv.ParseUint(v.Text, 0, 64); err == nil {
+		return no("EINVAL", "Function not found", "where functions lie differs from boot to boot; name the function")
+	}
+	f, err := p.j.t.Function(v.Text)
+	if err != nil {
+		return no("EINVAL", "", "%v", err)
+	}
+	switch f.State {
+	case target.SymbolAbsent, target.SymbolData:
+		r := no("EINVAL", "Function not found", "there is no function '%s'", v.Text)
+		r.Near, _ = p.j.t.NearSymbol(v.Text)
+		return r
+	case target.SymbolUnlisted:
+		if _, err := p.j.t.FuncProto("", v.Text); err != nil {
+			r := no("EINVAL", "Function not found", "there is no function '%s'", v.Text)
+			r.Near, _ = p.j.t.NearSymbol(v.Text)
+			return r
+		}
+	}
+	return nil
+}
+
+// cpus is CPUS{LIST}. How many CPUs a machine has, a target does not tell.
+func (p *predicate) cpus() *Refusal {
+	switch {
+	case !p.j.t.Has(target.FilterCPUs):
+		return no("EINVAL", "Invalid value (did you forget quotes)?", "this kernel has no %s", target.FilterCPUs)
+	case p.class == text || p.class == stack:
+		return no("EINVAL", illegalOp, "'%s' is no CPU and no set of CPUs", p.field.Name)
+	case p.p.Op != "==" && p.p.Op != "!=" && p.p.Op != "&":
+		return no("EINVAL", illegalOp, "sets of CPUs are compared by ==, != and & alone")
+	}
+	if err := cpuList(p.p.Value.Text); err != nil {
+		return no("EINVAL", "Invalid cpulist", "'%s' is no list of CPUs: %v", p.p.Value.Text, err)
+	}
+	return nil
+}
+
+// cpuList checks a list such as "0-3,7" or "0-63:2/4".
+func cpuList(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errors.New("it is empty")
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		part = strings.TrimSpace(part)
+		if part == "all" || part == "N" {
+			continue
+		}
+		run, _, _ := strings.Cut(part, ":")
+		first, last, isRange := strings.Cut(run, "-")
+		a, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+		if err != nil {
+			return errors.New("want numbers")
+		}
+		if isRange {
+			b, err := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
+			if err != nil || b < a {
+				return errors.New("want FIRST-LAST")
+			}
+		}
+	}
+	return nil
+}
+
+// text compares with a string.
+func (p *predicate) text() *Refusal {
+	switch {
+	case p.class != text:
+		return no("EINVAL", "Expecting numeric field", "'%s' is a number; write one, without quotes", p.field.Name)
+	case p.p.Op != "==" && p.p.Op != "!=" && p.p.Op != "~":
+		return no("EINVAL", illegalOp, "text is compared by ==, != and ~ alone")
+	case len(p.p.Value.Text) > p.j.t.Limits().FilterText:
+		return no("EINVAL", "Operand too long", "the text has %d bytes; the kernel takes %d", len(p.p.Value.Text), p.j.t.Limits().FilterText)
+	case p.p.Suffix == "ustring" && !p.j.t.Has(target.FilterUstring):
+		return no("EINVAL", "Invalid operator", "this kernel has no %s", target.FilterUstring)
+	}
+	if p.p.Op != "~" && strings.ContainsAny(p.p.Value.Text, "*?[") {
+		p.mislead("with %s '%s' is taken as it stands; ~ takes it as a pattern", p.p.Op, p.p.Value.Text)
+	}
+	pointer := strings.HasPrefix(p.e.group, "syscalls") && p.field.Decl != "" && !isText(&p.field)
+	if pointer && p.p.Suffix == "" {
+		p.mislead("'%s' points to user memory; '%s.ustring' reads there", p.field.Name, p.field.Name)
+	}
+	return nil
+}
+
+// number compares with a number.
+func (p *predicate) number() *Refusal {
+	v := p.p.Value.Text
+	if v == "" || v[0] != '-' && (v[0] < '0' || v[0] > '9') {
+		return no("EINVAL", "Invalid value (did you forget quotes)?", "'%s' is no number; text stands between quotes", v)
+	}
+	switch {
+	case p.class == text:
+		return no("EINVAL", "Expecting string field", "'%s' is text; write it between quotes", p.field.Name)
+	case p.p.Op == "~":
+		return no("EINVAL", illegalOp, "a number is no pattern")
+	case p.p.Suffix == "ustring":
+		return no("EINVAL", illegalOp, "'%s' is no text", p.field.Name)
+	case len(v) > command.MaxFilterNumber:
+		return no("EINVAL", "Operand too long", "the number has %d digits", len(v))
+	}
+	fits, bits := true, 8*p.field.Size
+	if p.field.Signed {
+		n, err := strconv.ParseInt(v, 0, 64)
+		if err != nil {
+			return no("EINVAL", "Illegal integer value", "'%s' is no number that '%s' may have", v, p.field.Name)
+		}
+		if bits > 0 && bits < 64 {
+			fits = n >= -1<<(bits-1) && n < 1<<(bits-1)
+		}
+	} else {
+		n, err := strconv.ParseUint(v, 0, 64)
+		if err != nil {
+			return no("EINVAL", "Illegal integer value", "'%s' is no number that '%s', which has no sign, may have", v, p.field.Name)
+		}
+		if bits > 0 && bits < 64 {
+			fits = n>>bits == 0
+		}
+	}
+	array := p.field.Array && p.class == number
+	switch {
+	case array:
+		p.mislead("'%s' is an array, which no comparison matches", p.field.Name)
+	case !fits:
+		p.mislead("%s does not fit the %d bits of '%s' and is cut in silence", v, bits, p.field.Name)
+	}
+	if len(v) > 1 && v[0] == '0' && v[1] >= '0' && v[1] <= '9' {
+		p.mislead("%s is octal", v)
+	}
+	return nil
 }

@@ -48,8 +48,8 @@ type event struct {
 	name
 	kind   kind
 	format *target.Format
-	on     *event            // of an eprobe: what it hangs on
-	probes []command.Command // of a probe: its lines, several if more were appended
+	on     *event      // of an eprobe: what it hangs on
+	lines  []probeLine // of a probe: several if more were appended
 	synth  *command.Synthetic
 	// How many other things need it, beside the buffers that trace it.
 	eprobes int // that hang on it

@@ -42,6 +42,19 @@ const (
 	// second is refused with EEXIST. 6.12.117 has it; 6.17.13, 7.2.13 and 7.3.4
 	// have not.
 	QuirkOneTracepointProbe Feature = "quirk: one event for each raw tracepoint"
+	// QuirkArgsDropped: a probe with more than 128 arguments is accepted, and
+	// those over it are dropped in silence. 6.1.192 has it; 6.12.117, 6.17.13,
+	// 7.2.13 and 7.3.4 refuse it.
+	QuirkArgsDropped Feature = "quirk: arguments over 128 are dropped"
+	// QuirkPayloadUnchecked: a probe's record of more than 3072 bytes is
+	// accepted. 6.17.13 has it; 6.1.192, 6.12.117, 7.2.13 and 7.3.4 refuse it.
+	QuirkPayloadUnchecked Feature = "quirk: large records are accepted"
+	// QuirkCommDereference: an eprobe takes +0($comm), which reads at the name's
+	// first bytes. 6.1.192 has it; 6.12.117, 6.17.13, 7.2.13 and 7.3.4 refuse it.
+	QuirkCommDereference Feature = "quirk: eprobes dereference $comm"
+	// QuirkTrailingOperator: a condition that ends in && or || is accepted.
+	// 6.17.13 and 7.2.13 have it; 6.1.192, 6.12.117 and 7.3.4 refuse it.
+	QuirkTrailingOperator Feature = "quirk: conditions may end in && or ||"
 )
 
 // quirkRule says which releases suffer: those in one of the ranges, from the
@@ -81,4 +94,8 @@ var quirkRules = []quirkRule{
 	{QuirkPercentRefused, HistPercent, mended(patch{6, 1, 0})},
 	{QuirkSyntheticNames, SyntheticEvents, [][2]patch{{{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
 	{QuirkOneTracepointProbe, TracepointProbes, [][2]patch{{{6, 5, 0}, {6, 17, 13}}}},
+	{QuirkArgsDropped, KprobeEvents, [][2]patch{{{4, 0, 0}, {6, 12, 117}}}},
+	{QuirkPayloadUnchecked, KprobeEvents, [][2]patch{{{6, 13, 0}, {7, 2, 13}}}},
+	{QuirkCommDereference, Eprobes, [][2]patch{{{5, 15, 0}, {6, 12, 117}}}},
+	{QuirkTrailingOperator, Hist, [][2]patch{{{6, 13, 0}, {7, 3, 4}}}},
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/eptrace/ep/compiler/judge"
+	"github.com/eptrace/ep/compiler/target"
+)
+
+// judgedWrite is what `ep check --writes` says of one write.
+type judgedWrite struct {
+	Line     int      `json:"line"` // of the text that was read
+	File     string   `json:"file"`
+	Op       string   `json:"op"` // append, truncate, mkdir, rmdir
+	Text     string   `json:"text,omitempty"`
+	Verdict  string   `json:"verdict"` // accepted, rejected, unknown
+	Reason   string   `json:"reason,omitempty"`
+	Near     string   `json:"near,omitempty"`
+	Errno    string   `json:"errno,omitempty"`
+	Kernel   string   `json:"kernel,omitempty"`
+	Start    int      `json:"start,omitempty"`
+	End      int      `json:"end,omitempty"`
+	Misleads []string `json:"misleads,omitempty"`
+
+	said string // the reason, the near name and the kernel's words
+}
+
+// The verdicts of a judgedWrite.
+const (
+	accepted = "accepted"
+	rejected = "rejected"
+	unknown  = "unknown" // the line's text is not known before it runs
+)
+
+// runWrites judges the writes of a file.
+func (c *checkCmd) runWrites(env *Env, t *target.Target) error {
+	in, closer, err := openWrites(env, c.Writes)
+	if err != nil {
+		return err
+	}
+	defer closer()
+	list, err := judgeWrites(in, t)
+	if err != nil {
+		return fmt.Errorf("read '%s': %w", c.Writes, err)
+	}
+	if c.JSON {
+		err = writeJSON(env.Stdout, struct {
+			Version int           `json:"version"`
+			Target  string        `json:"target"`
+			Writes  []judgedWrite `json:"writes"`
+		}{1, t.Name(), append([]judgedWrite{}, list...)})
+	} else {
+		err = printWrites(env.Stdout, list)
+	}
+	if err != nil {
+		return fmt.Errorf("write standard output: %w", err)
+	}
+	for _, w := range list {
+		if w.Verdict == rejected {
+			return exitError{code: exitScript}
+		}
+	}
+	return nil
+}
+
+func openWrites(env *Env, name string) (io.Reader, func(), error) {
+	if name == "-" {
+		return env.Stdin, func() {}, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { f.Close() }, nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// printWrites prints a line for each write: the verdict, a tab, and why.
+func printWrites(w io.Writer, list []judgedWrite) error {
+	out := bufio.NewWriter(w)
+	for _, j := range list {
+		why := j.said
+		if j.Verdict == accepted && len(j.Misleads) > 0 {
+			why = "misleads: " + strings.Join(j.Misleads, "; ")
+		}
+		fmt.Fprintf(out, "%s\t%s\n", j.Verdict, why)
+	}
+	return out.Flush()
+}
+
+// judgeWrites judges the writes of a text, each line after what those before it
+// made; an empty line starts from a clean state.
+func judgeWrites(in io.Reader, t *target.Target) ([]judgedWrite, error) {
+	j := judge.New(t)
+	var reader writeReader
+	var list []judgedWrite
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		if strings.TrimSpace(line) == "" {
+			j.Reset()
+			reader = writeReader{}
+			continue
+		}
+		for _, w := range reader.line(line) {
+			list = append(list, judgeWrite(j, n, w))
+		}
+	}
+	return list, lines.Err()
+}
+
+func judgeWrite(j *judge.Judge, line int, w readWrite) judgedWrite {
+	ops := [...]string{judge.Append: "append", judge.Truncate: "truncate", judge.Mkdir: "mkdir", judge.Rmdir: "rmdir"}
+	out := judgedWrite{Line: line, File: w.File, Op: ops[w.Op], Text: w.Text, Verdict: accepted}
+	if w.unknown != "" {
+		out.Verdict, out.Reason, out.said = unknown, w.unknown, w.unknown
+		return out
+	}
+	v := j.Write(w.Write)
+	out.Misleads = v.Misleads
+	if r := v.Refusal; r != nil {
+		out.Verdict, out.Reason, out.Near = rejected, r.Reason, r.Near
+		out.Errno, out.Kernel = r.Errno, r.Kernel
+		out.Start, out.End = r.Lo, r.Hi
+		out.said = strings.ReplaceAll(r.Error(), "\n", " ")
+	}
+	return out
+}

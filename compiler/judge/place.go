@@ -1,0 +1,244 @@
+package judge
+
+import (
+	"strings"
+
+	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/target"
+)
+
+// placeEprobe finds the event that an eprobe hangs on: find_and_get_event of
+// kernel/trace/trace_eprobe.c.
+func (p *probe) placeEprobe(c *command.Eprobe) error {
+	p.kind = eprobe
+	p.place = c.On.Group + "/" + c.On.Name
+	if err := p.j.needs(target.Eprobes, p.line, "e"); err != nil {
+		return err
+	}
+	const gone = "Attached event does not exist"
+	n := name{c.On.Group, c.On.Name}
+	list := p.j.find(n)
+	if len(list) == 0 {
+		r := no("ENODEV", gone, "there is no event %s", n).at(p.line, p.words[1])
+		r.Near = p.j.nearEvent(n)
+		return r
+	}
+	p.on = list[0]
+	for _, e := range list {
+		if e.kind == synthetic {
+			p.on = e
+		}
+	}
+	switch p.on.kind {
+	case static:
+		if n.group == "ftrace" {
+			return no("ENODEV", gone, "no eprobe can hang on events of the group ftrace").at(p.line, p.words[1])
+		}
+	case synthetic:
+	case fprobe, tprobe:
+		if !p.j.t.Has(target.EprobeOnProbe) {
+			return no("ENODEV", gone, "on this kernel no eprobe can hang on a probe").at(p.line, p.words[1])
+		}
+	default:
+		return no("ENODEV", gone, "no eprobe can hang on %s, which is a probe itself", n).at(p.line, p.words[1])
+	}
+	return nil
+}
+
+// condition judges an eprobe's `if`: on the fields of the event that it hangs
+// on.
+func (p *probe) condition(c *command.Eprobe) error {
+	if !p.j.t.Has(target.EprobeFilter) {
+		return no("EINVAL", "", "this kernel has no %s", target.EprobeFilter).at(p.line, " if ")
+	}
+	_, text, _ := strings.Cut(p.line, " if ")
+	found, err := p.j.cond(p.on, c.If, text)
+	if err != nil {
+		return shifted(err, len(p.line)-len(text))
+	}
+	p.misleads = append(p.misleads, found...)
+	return nil
+}
+
+const (
+	badSymbol = "Invalid probed address or symbol"
+	unplaced  = "Failed to register probe event"
+)
+
+// placeKprobe finds an instruction.
+func (p *probe) placeKprobe(c *command.Kprobe) error {
+	p.kind, p.exit = kprobe, c.Return
+	if c.Return {
+		p.kind = kretprobe
+	}
+	p.place = p.words[1]
+	if err := p.j.needs(target.KprobeEvents, p.line, "p"); err != nil {
+		return err
+	}
+	if c.Symbol == "" {
+		// The upper half of the addresses is the kernel's.
+		if c.Offset>>(8*p.j.t.Arch().WordSize()-1) == 0 {
+			return no("EINVAL", unplaced, "0x%x is no address of the kernel", c.Offset).at(p.line, p.words[1])
+		}
+		return nil
+	}
+	f, err := p.j.t.Function(c.Symbol)
+	if err != nil {
+		return err
+	}
+	if c.Module != "" && !p.inModule(c.Module, c.Symbol) {
+		return nil
+	}
+	switch f.State {
+	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData:
+		return p.noFunction(c.Symbol)
+	case target.SymbolFixed:
+		return no("EINVAL", unplaced, "'%s' cannot be probed: it is not traced, or runs at the start alone", c.Symbol).at(p.line, c.Symbol)
+	case target.SymbolFprobeOnly:
+		return no("EINVAL", unplaced, "'%s' is on the kernel's list of what no kprobe may stop at", c.Symbol).at(p.line, c.Symbol)
+	}
+	if c.Module == "" && len(f.Modules) > 1 && p.j.t.Has(target.UniqueSymbols) {
+		return no("EADDRNOTAVAIL", "The symbol is not unique", "%d functions are called '%s'", len(f.Modules), c.Symbol).at(p.line, c.Symbol)
+	}
+	p.entry = c.Offset == 0 || c.Offset == 4 && p.ibt() && p.j.t.Has(target.BTFArgs)
+	if err := p.boundary(c); err != nil {
+		return err
+	}
+	p.prototype(c.Symbol)
+	return nil
+}
+
+// ibt reports whether functions begin with an endbr64 of four bytes.
+func (p *probe) ibt() bool {
+	on, _ := p.j.t.Config("CONFIG_X86_KERNEL_IBT")
+	return on && p.j.t.Arch() == target.X86_64
+}
+
+// boundary refuses an offset within an instruction, as far as it is known how a
+// function begins: on x86-64 with the call of five bytes that function tracing
+// uses, after an endbr64 where the kernel was built with it.
+func (p *probe) boundary(c *command.Kprobe) error {
+	const inside = "Probe point is not an instruction boundary"
+	starts := uint64(0)
+	switch p.j.t.Arch() {
+	case target.X86_64:
+		if p.ibt() {
+			starts = 4
+		}
+		if off := c.Offset; off != 0 && off != starts && off < starts+5 {
+			return no("EILSEQ", inside, "no instruction of '%s' begins at +%d", c.Symbol, off).at(p.line, p.words[1])
+		}
+	case target.ARM64:
+		if c.Offset%4 != 0 {
+			return no("EILSEQ", inside, "instructions begin at multiples of 4").at(p.line, p.words[1])
+		}
+	}
+	return nil
+}
+
+// inModule reports whether a function's module is loaded. A probe on a module
+// that is not waits for it.
+func (p *probe) inModule(module, symbol string) bool {
+	f, err := p.j.t.Function(module + ":" + symbol)
+	if err == nil && f.State == target.SymbolProbeable {
+		return true
+	}
+	p.mislead("module '%s' is not loaded, so the probe waits for it", module)
+	return false
+}
+
+// noFunction refuses a symbol that is no function to probe.
+func (p *probe) noFunction(symbol string) error {
+	r := no("EINVAL", badSymbol, "there is no function '%s' that can be probed", symbol).at(p.line, symbol)
+	r.Near, _ = p.j.t.NearSymbol(symbol)
+	return r
+}
+
+// prototype finds what a function takes and returns.
+func (p *probe) prototype(symbol string) {
+	if !p.j.t.Has(target.BTFArgs) {
+		return
+	}
+	if proto, err := p.j.t.FuncProto("", symbol); err == nil {
+		p.proto = proto
+	}
+}
+
+// placeFprobe finds a function of function tracing.
+func (p *probe) placeFprobe(c *command.Fprobe) error {
+	p.kind, p.exit, p.entry = fprobe, c.Return, !c.Return
+	p.place = p.words[1]
+	if err := p.j.needs(target.FprobeEvents, p.line, "f"); err != nil {
+		return err
+	}
+	head, _, _ := strings.Cut(p.words[0], ":")
+	if head != "f" {
+		returns := strings.HasSuffix(p.words[1], "%return")
+		if !p.j.t.Has(target.FprobeMaxactive) || !returns {
+			return no("EINVAL", "Invalid maxactive number", "this kernel takes no number after the 'f' of such a probe").at(p.line, head)
+		}
+	}
+	if c.Return && !strings.HasSuffix(p.words[1], "%return") {
+		p.mislead("with $retval the probe is one of the function's return, not of its entry")
+	}
+	f, err := p.j.t.Function(c.Symbol)
+	if err != nil {
+		return err
+	}
+	if c.Module != "" && !p.inModule(c.Module, c.Symbol) {
+		return nil
+	}
+	switch f.State {
+	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData, target.SymbolFixed:
+		return p.noFunction(c.Symbol)
+	}
+	p.prototype(c.Symbol)
+	return nil
+}
+
+// placeTprobe finds a raw tracepoint. The kernel takes any name, for a module
+// may bring it.
+func (p *probe) placeTprobe(c *command.Tprobe) error {
+	p.kind, p.entry = tprobe, true
+	p.place = p.words[1]
+	if err := p.j.needs(target.TracepointProbes, p.line, "t"); err != nil {
+		return err
+	}
+	if p.j.t.Has(target.QuirkOneTracepointProbe) {
+		for _, e := range p.j.made {
+			if e.kind == tprobe && e.lines[0].place == p.place {
+				return no("EEXIST", unplaced, "this kernel takes one probe on a tracepoint, and %s is there", e.name).at(p.line, p.place)
+			}
+		}
+	}
+	if proto, err := p.j.t.TracepointProto(c.Tracepoint); err == nil {
+		p.proto = proto
+	} else if list, err := p.j.t.Tracepoints(); err == nil {
+		r := (&Refusal{}).near(c.Tracepoint, list)
+		hint := ""
+		if r.Near != "" {
+			hint = "; did you mean '" + r.Near + "'?"
+		}
+		p.mislead("there is no tracepoint '%s', so the probe never fires%s", c.Tracepoint, hint)
+	}
+	return nil
+}
+
+// placeUprobe finds a file. What files a machine has, a target does not tell:
+// only what is a folder on every Linux is refused.
+func (p *probe) placeUprobe(c *command.Uprobe) error {
+	p.kind, p.exit = uprobe, c.Return
+	p.place = c.Path + ":" + sprintf("0x%0*x", 2*p.j.t.Arch().WordSize(), c.Offset)
+	if c.RefCtr != 0 {
+		p.place += sprintf("(0x%x)", c.RefCtr)
+	}
+	if err := p.j.needs(target.UprobeEvents, p.line, "p"); err != nil {
+		return err
+	}
+	switch strings.TrimRight(c.Path, "/") {
+	case "", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64",
+		"/etc", "/dev", "/proc", "/sys", "/tmp", "/var", "/run", "/root", "/home", "/opt", "/usr/local", "/usr/local/bin":
+		return no("EINVAL", "Not a regular file", "'%s' is a folder", c.Path).at(p.line, c.Path)
+	}
+	return nil
+}
