@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -16,7 +17,43 @@ import (
 // nowhere is a file that is not there.
 const nowhere = "/nonexistent-by-ep"
 
-func nothing(*vm.G) {}
+// victimMark has the test's program be a child that takes memory until the
+// kernel kills it.
+const victimMark = "EP_STDPROOF_VICTIM"
+
+// victim offers itself and takes all memory there is.
+func victim() {
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // else the kernel chooses
+	for {
+		mem := make([]byte, 16<<20)
+		for i := 0; i < len(mem); i += 4096 {
+			mem[i] = 1
+		}
+		kept = append(kept, mem)
+	}
+}
+
+var kept [][]byte
+
+// outOfMemory has a child killed for want of memory.
+func outOfMemory(g *vm.G) {
+	cmd := exec.CommandContext(g.Context(), "/init")
+	cmd.Env = append(os.Environ(), victimMark+"=1")
+	if err := cmd.Run(); err == nil {
+		g.Fatalf("the child ended by itself")
+	}
+}
+
+// waitForEachOther has a thread wait for a futex that nobody wakes.
+func waitForEachOther(g *vm.G) {
+	var word uint32
+	t := unix.NsecToTimespec(int64(30 * time.Millisecond))
+	const wait = 0 // FUTEX_WAIT
+	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&word)), wait, 0, uintptr(unsafe.Pointer(&t)), 0, 0)
+	if errno != unix.ETIMEDOUT && errno != unix.EINTR {
+		g.Fatalf("futex: %v", errno)
+	}
+}
 
 func failingOpen(g *vm.G) {
 	if fd, err := unix.Openat(unix.AT_FDCWD, nowhere, unix.O_RDONLY, 0); err == nil {
