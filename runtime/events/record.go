@@ -64,6 +64,17 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
+// Value returns the value of the field of that name. If the event has no such
+// field, its State is Bad.
+func (r *Record) Value(field string) Value {
+	for i := range r.Stream.Fields {
+		if r.Stream.Fields[i].Name == field {
+			return r.Values[i]
+		}
+	}
+	return Value{State: Bad}
+}
+
 // Value is the value of one field. A number's bits are in Num; text, arrays,
 // stacks and structs are in Data.
 type Value struct {

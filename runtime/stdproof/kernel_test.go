@@ -71,11 +71,17 @@ var modules = map[string]module{
 	"timers":      {do: sleepALot, shows: []string{counts("timeouts"), `\n *[a-z_]\w+ +\d+ +[\d.]+[num]?s`}},
 }
 
-// program is the command ep in a guest.
-const program = "/bin/ep-" + runtime.GOARCH
+// Where the command ep and the program of testdata/outside are in a guest.
+const (
+	program = "/bin/ep-" + runtime.GOARCH
+	outside = "/bin/outside-" + runtime.GOARCH
+)
 
 func cases() []vm.Case {
-	out := []vm.Case{{Name: "first-record", Timeout: 2 * time.Minute, Match: modern, Run: firstRecord}}
+	out := []vm.Case{
+		{Name: "first-record", Timeout: 2 * time.Minute, Match: modern, Run: firstRecord},
+		{Name: "library", Timeout: 2 * time.Minute, Match: modern, Run: useLibrary},
+	}
 	for _, path := range stdlib.Modules() {
 		name := strings.TrimPrefix(path, stdlib.Prefix)
 		m, ok := modules[name]
@@ -105,9 +111,53 @@ func TestKernels(t *testing.T) {
 				t.Fatal(err)
 			}
 			machine.Files["/bin/ep-"+arch] = path
+			machine.Files["/bin/outside-"+arch] = buildOutside(t, arch)
 		}
 	}
 	machine.Test(t, cases())
+}
+
+// buildOutside builds the program of testdata/outside, which is of a module of
+// its own.
+func buildOutside(t *testing.T, arch string) string {
+	path := filepath.Join(t.TempDir(), "outside-"+arch)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
+	cmd.Dir = "../../testdata/outside"
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build testdata/outside: %v\n%s", err, out)
+	}
+	return path
+}
+
+// useLibrary has a program that uses ep as a library compile, apply, read and
+// take back.
+func useLibrary(g *vm.G) {
+	cmd := exec.CommandContext(g.Context(), outside)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		g.Fatalf("%v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				g.Fatalf("%v\n%s", err, &out)
+			}
+			for _, s := range []string{`(?m)^write dynamic_events: `, `(?m)^thread \d+ opened /nonexistent-by-ep: -2$`, `(?m)^opened by init: \d+$`} {
+				if !regexp.MustCompile(s).Match(out.Bytes()) {
+					g.Errorf("it does not print %s:\n%s", s, &out)
+				}
+			}
+			nothingLeft(g)
+			return
+		case <-time.After(50 * time.Millisecond):
+			failingOpen(g)
+		}
+	}
 }
 
 // run has `ep run` carry out a module, makes its thing happen until the output
