@@ -29,10 +29,12 @@ type installation struct {
 	src  *source.Source
 	plan *plan.Plan
 	own  *journal.Journal // what is installed under the name; nil if nothing is
+
+	unlock func() // lets others of ep change the kernel again
 }
 
-// prepare compiles the script. The returned installation's machine must be
-// closed.
+// prepare compiles the script; if writes is set, no other ep changes the kernel
+// meanwhile. The returned installation must be unlocked, and its machine closed.
 func (f *installFlags) prepare(env *Env, g *globals, writes bool) (*installation, error) {
 	src, list, err := oneScript(env, f.File, f.Expr)
 	if err != nil {
@@ -61,7 +63,15 @@ func (f *installFlags) prepare(env *Env, g *globals, writes bool) (*installation
 	if in.m, err = openMachine(env, writes); err != nil {
 		return nil, err
 	}
+	in.unlock = func() {}
+	if writes {
+		if in.unlock, err = in.m.lock(); err != nil {
+			in.m.close()
+			return nil, err
+		}
+	}
 	if err := in.compile(g, f, set); err != nil {
+		in.unlock()
 		in.m.close()
 		return nil, err
 	}
@@ -113,12 +123,8 @@ func (c *applyCmd) Run(env *Env, g *globals) error {
 		return err
 	}
 	defer in.m.close()
+	defer in.unlock()
 	in.m.offerClean()
-	unlock, err := in.m.dir.Lock()
-	if err != nil {
-		return exitError{exitMachine, err}
-	}
-	defer unlock()
 	ctx, caught := catchSignals()
 	if in.own == nil {
 		err = in.install(ctx)

@@ -29,14 +29,11 @@ func (*cleanCmd) Run(env *Env) error {
 	if m.dir == nil {
 		return nil
 	}
-	unlock, err := m.dir.Lock()
+	unlock, err := m.lock()
 	if err != nil {
-		return exitError{exitMachine, err}
+		return err
 	}
 	defer unlock()
-	if err := m.readJournals(); err != nil {
-		return exitError{exitMachine, err}
-	}
 	var errs []error
 	for _, j := range m.stale() {
 		n, err := m.takeBack(j)
@@ -68,6 +65,10 @@ func (m *machine) takeBack(j *journal.Journal) (int, error) {
 			n++
 		}
 	}
+	// If not all goes, the rest is there in no way that was asked for.
+	if err := w.Complete(false); err != nil {
+		return 0, errors.Join(err, w.Close())
+	}
 	if err := t.Recover(j).Undo(); err != nil {
 		return 0, errors.Join(err, w.Close())
 	}
@@ -96,14 +97,11 @@ func (c *removeCmd) Run(env *Env) error {
 	}
 	defer m.close()
 	if m.dir != nil {
-		unlock, err := m.dir.Lock()
+		unlock, err := m.lock()
 		if err != nil {
-			return exitError{exitMachine, err}
+			return err
 		}
 		defer unlock()
-		if err := m.readJournals(); err != nil {
-			return exitError{exitMachine, err}
-		}
 	}
 	var errs []error
 	for _, name := range c.Name {

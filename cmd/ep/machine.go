@@ -103,6 +103,20 @@ func (m *machine) readJournals() error {
 	return nil
 }
 
+// lock keeps others of ep from changing the kernel until the returned function is
+// called, waits for one that does, and reads the journals anew.
+func (m *machine) lock() (unlock func(), err error) {
+	unlock, err = m.dir.Lock(func() { fmt.Fprintln(m.env.Stderr, "ep: waiting for another ep, which is changing the kernel") })
+	if err != nil {
+		return nil, exitError{exitMachine, err}
+	}
+	if err := m.readJournals(); err != nil {
+		unlock()
+		return nil, exitError{exitMachine, err}
+	}
+	return unlock, nil
+}
+
 func (m *machine) close() {
 	if m.fs != nil {
 		_ = m.fs.Close() // what was written stays
@@ -229,7 +243,20 @@ func (m *machine) compile(c compilation, suffix string) (*plan.Plan, diag.List, 
 	for _, j := range m.journals {
 		hide(hidden, j)
 	}
-	return m.compileHiding(c, suffix, hidden)
+	// Whose a name is, and what is in its place, only applying can say.
+	if text, err := m.fs.Read("dynamic_events"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			first, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if _, name, ok := strings.Cut(first, ":"); ok {
+				hidden["events/"+name] = true
+			}
+		}
+	}
+	alone, aloneList, err := m.compileHiding(c, suffix, hidden)
+	if err != nil || alone != nil {
+		return alone, aloneList, err
+	}
+	return p, list, nil
 }
 
 func (m *machine) compileHiding(c compilation, suffix string, hidden map[string]bool) (*plan.Plan, diag.List, error) {

@@ -27,7 +27,8 @@ var exitCodes = []struct {
 }{
 	{exitOK, "All is well; there may be warnings."},
 	{exitScript, "A script has errors or cannot be read, or what was asked for is not there."},
-	{exitFindings, "Findings: fmt --check or -d would change a file."},
+	{exitChanges, "Changes: plan says that apply would change something."},
+	{exitFindings, "Findings: fmt --check or -d would change a file; status says that something is not as it was written."},
 	{exitMachine, "The machine said no: tracefs or a target cannot be read, a file cannot be written, nothing can be traced."},
 	{exitLost, "Records were lost, and run --strict-loss was asked for."},
 	{exitUsage, "The command line is wrong."},

@@ -84,11 +84,17 @@ func (c *runCmd) Run(env *Env, g *globals) error {
 	}
 	defer m.close()
 	m.offerClean()
+	// Others that begin meanwhile would find names free that this run is going to take.
+	unlock, err := m.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	p, err := c.plan(m, g, compilation{src: src, set: set, instance: c.instance(m, src.Name())})
 	if err != nil {
 		return err
 	}
-	return c.trace(m, g, p, args)
+	return c.trace(m, g, p, args, unlock)
 }
 
 // usage checks what kong cannot, and returns the words of -c's program.
@@ -197,14 +203,14 @@ func (m *machine) onlyOurs(p *plan.Plan) bool {
 	return true
 }
 
-// trace runs the plan.
-func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string) error {
+// trace runs the plan. It calls applied when all is in force.
+func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, applied func()) error {
 	out, finish, err := c.output(m.env)
 	if err != nil {
 		return err
 	}
 	ctx, caught := catchSignals()
-	o := session.Options{FS: m.fs, Proc: m.proc, Follow: c.PID, For: c.For, Interval: c.Interval, Output: c.format(m, g, out),
+	o := session.Options{FS: m.fs, Proc: m.proc, Follow: c.PID, For: c.For, Interval: c.Interval, Output: c.format(ctx, m, g, out), Applied: applied,
 		Say: func(format string, args ...any) { fmt.Fprintf(m.env.Stderr, "ep: "+format+"\n", args...) }}
 	if args != nil {
 		stdout := m.env.Stderr
@@ -259,6 +265,10 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 		return exitError{code: 128 + int(syscall.SIGPIPE)} // who read has enough
 	}
 	if errors.Is(err, context.Canceled) && sig != 0 && len(flat(err)) == 1 {
+		return exitError{code: 128 + int(sig)}
+	}
+	if errors.Is(err, session.ErrStuck) && len(flat(err)) == 1 {
+		fmt.Fprintf(m.env.Stderr, "ep: %v; all was taken back\n", err)
 		return exitError{code: 128 + int(sig)}
 	}
 	if err != nil {
@@ -351,7 +361,7 @@ func (c *runCmd) output(env *Env) (w io.Writer, finish func() error, err error) 
 }
 
 // format returns the output that the flags ask for.
-func (c *runCmd) format(m *machine, g *globals, w io.Writer) session.Output {
+func (c *runCmd) format(ctx context.Context, m *machine, g *globals, w io.Writer) session.Output {
 	f := session.Format{Wall: c.Time == "wall", Problems: m.env.Stderr,
 		Names: events.Names{Symbols: symbol.New(m.proc)}}
 	if t, err := openLive(m.env); err == nil {
@@ -366,6 +376,7 @@ func (c *runCmd) format(m *machine, g *globals, w io.Writer) session.Output {
 		}
 	}
 	f.Hist.Color = f.Hist.Color || g.color == "always"
+	w = session.Patient(ctx, w)
 	if c.Format == "json" {
 		return session.NewJSON(w, f)
 	}

@@ -71,6 +71,12 @@ type Applied struct {
 	steps  []step
 	states []journal.State
 	first  int // the journal's number of steps[0]
+
+	// Of an update: the folders of the instances that were made for the script,
+	// where all settings are its own, and what files of one value that it holds
+	// already held before it did.
+	homes []string
+	held  map[string]*string
 }
 
 // Apply is [Transaction.Apply] without a journal.
@@ -144,7 +150,9 @@ func (a *Applied) hold(s *step, again bool) (skip bool, err error) {
 	if err != nil {
 		return false, a.refused(s, err, nil)
 	}
-	if held, ok := heldIn(s.File, string(text)); ok {
+	if held, ok := a.held[s.File]; ok {
+		s.Held = held
+	} else if held, ok := heldIn(s.File, string(text)); ok {
 		s.Held = &held
 	}
 	more := 0

@@ -2,6 +2,8 @@ package apply
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/runtime/journal"
@@ -97,6 +99,9 @@ func (a *Applied) holder(file, data, what string) string {
 // unless the kernel says otherwise by its command line, and its filters are
 // none.
 func (a *Applied) freeValue(s *step) error {
+	if a.holds(s.File) {
+		return nil
+	}
 	text, err := a.t.FS.Read(s.File)
 	if err != nil {
 		return nil // it is to be made, or prepare says what is wrong
@@ -123,6 +128,12 @@ func (a *Applied) freeValue(s *step) error {
 		}
 	}
 	return nil
+}
+
+// holds reports whether a file of one value is the script's already.
+func (a *Applied) holds(file string) bool {
+	_, held := a.held[file]
+	return held || slices.ContainsFunc(a.homes, func(dir string) bool { return strings.HasPrefix(file, dir+"/") })
 }
 
 // eventOfFile returns the folder that a file of an event is in.

@@ -10,6 +10,7 @@ import (
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/runtime/journal"
 	"github.com/eptrace/ep/runtime/tracefs"
+	"golang.org/x/sys/unix"
 )
 
 // Recover returns what a run has left in the kernel, by its journal, for Undo to
@@ -79,7 +80,7 @@ func (a *Applied) undoBatch(lo, hi int) error {
 		err = a.gone(lo, hi)
 	}
 	if err != nil {
-		return fmt.Errorf("take back: %w", a.whoHolds(s, err))
+		return a.whoHolds(s, err)
 	}
 	return a.undone(lo, hi)
 }
@@ -288,27 +289,56 @@ func (a *Applied) gone(lo, hi int) error {
 	return nil
 }
 
-// whoHolds adds to the error of an undo what still uses the event.
+// whoHolds says what cannot be taken back and, of an event, what still uses it.
 func (a *Applied) whoHolds(s *step, err error) error {
-	if !s.dynamic() {
-		return err
+	if !s.dynamic() || !errors.Is(err, unix.EBUSY) {
+		return fmt.Errorf("take back: %w", err)
 	}
-	if holds := a.enabledIn(s.event()); holds != "" {
-		return fmt.Errorf("%w; %s is on in %s", err, s.event(), holds)
+	name := s.event()
+	var uses []string
+	if on := a.enabledIn(name); on != "" {
+		uses = append(uses, "it is on in "+on)
 	}
-	return err
+	if in := a.triggersOn(name); in != "" {
+		uses = append(uses, "it has triggers in "+in)
+	}
+	if list, listErr := a.view.list(); listErr == nil {
+		for event, lines := range list {
+			for _, line := range lines {
+				c, parseErr := command.Parse(dynamicEvents, line)
+				if e, ok := c.(*command.Eprobe); parseErr == nil && ok && e.On.Group == name.Group && e.On.Name == name.Name {
+					uses = append(uses, fmt.Sprintf("event '%s' is made of it", event))
+				}
+			}
+		}
+	}
+	if len(uses) == 0 {
+		uses = append(uses, "something uses it")
+	}
+	slices.Sort(uses)
+	return fmt.Errorf("event '%s' cannot be removed: %s (%w)", name, strings.Join(uses, ", "), unix.EBUSY)
+}
+
+// triggersOn lists where an event has triggers, "" if nowhere.
+func (a *Applied) triggersOn(name command.EventName) string {
+	return a.where(name, "trigger", func(text string) bool { return len(triggerLines(text)) > 0 })
 }
 
 // enabledIn lists where an event is enabled, "" if nowhere.
 func (a *Applied) enabledIn(name command.EventName) string {
+	return a.where(name, "enable", func(text string) bool { return strings.HasPrefix(text, "1") })
+}
+
+// where lists the places whose file of an event is as is says.
+func (a *Applied) where(name command.EventName, file string, is func(text string) bool) string {
 	var list []string
 	places := []string{""}
 	if more, err := a.t.FS.Instances(); err == nil {
 		places = append(places, more...)
 	}
 	for _, in := range places {
-		text, err := a.t.FS.Read(tracefs.In(in, eventDir(name)+"/enable"))
-		if err != nil || !strings.HasPrefix(string(text), "1") {
+		text, err := a.t.FS.Read(tracefs.In(in, eventDir(name)+"/"+file))
+		if err != nil || !is(string(text)) {
 			continue
 		}
 		if in == "" {

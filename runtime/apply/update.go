@@ -246,24 +246,65 @@ func (t *Transaction) Update(ctx context.Context, j *journal.Journal, p *plan.Pl
 	}
 	old := t.Recover(j)
 	old.script = p.Script
-	for _, i := range d.lost {
-		if err := old.undone(i, i+1); err != nil {
-			return nil, err
+	a := &Applied{t: t, view: view{fs: t.FS}, script: p.Script, steps: d.add, first: len(j.Steps), held: map[string]*string{}}
+	set := d.setAnew(old)
+	for _, i := range set {
+		a.held[old.steps[i].File] = old.steps[i].Held
+	}
+	for i := range old.steps {
+		if s := &old.steps[i]; s.Kind == journal.Instance && old.left(i) && t.FS.Exists(s.File) {
+			a.homes = append(a.homes, s.File)
 		}
 	}
 	for _, i := range slices.Backward(d.remove) {
+		if slices.Contains(set, i) {
+			continue
+		}
 		if err := old.undoBatch(i, i+1); err != nil {
 			return nil, errors.Join(err, old.again(d.remove))
 		}
 	}
-	a := &Applied{t: t, view: view{fs: t.FS}, script: p.Script, steps: d.add, first: len(j.Steps)}
 	if err := a.prepare(); err != nil {
 		return nil, errors.Join(err, old.again(d.remove))
 	}
 	if err := a.do(ctx); err != nil {
-		return nil, errors.Join(err, a.Undo(), old.again(d.remove))
+		err = errors.Join(err, a.Undo())
+		for _, i := range set {
+			err = errors.Join(err, old.undone(i, i+1))
+		}
+		return nil, errors.Join(err, old.again(d.remove))
+	}
+	for _, i := range append(set, d.lost...) {
+		if err := old.undone(i, i+1); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
+}
+
+// setAnew returns those of d.remove that need not be taken back: files of one
+// value that are set once, and are set once to something else. So a filter is
+// changed with no record passing between.
+func (d *Difference) setAnew(old *Applied) []int {
+	files := map[string]int{}
+	for _, i := range d.remove {
+		files[old.steps[i].File]++
+	}
+	var list []int
+	for _, i := range d.remove {
+		s := &old.steps[i]
+		again := 0
+		for k := range d.add {
+			if d.add[k].File == s.File {
+				again++
+			}
+		}
+		goes := slices.ContainsFunc(d.remove, func(k int) bool { return s.hangsOn(&old.steps[k]) })
+		if s.Kind == journal.Value && files[s.File] == 1 && again == 1 && !goes {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // again does steps that were taken back.

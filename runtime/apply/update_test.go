@@ -139,11 +139,67 @@ func TestWhatOthersRemovedIsMadeAgain(t *testing.T) {
 	same(t, "removed", newKernel(t).state(), in.k.state())
 }
 
+// TestFilterIsSetAnew: it is not taken back first, for what passes meanwhile is not
+// asked for; the event is on, which is the script's own doing.
+func TestFilterIsSetAnew(t *testing.T) {
+	for _, instance := range []string{"", "mine"} {
+		in := install(t, newPlan(t, instance))
+		p := newPlan(t, instance)
+		p.Writes[6].Data = "prev > 2"
+		in.k.odd = func(file, line string) string {
+			if strings.HasSuffix(file, "/filter") && line == "0" {
+				t.Errorf("instance '%s': all records pass", instance)
+			}
+			return line
+		}
+		d, err := in.update(p)
+		if err != nil || len(d.Add) != 1 || len(d.Remove) != 1 {
+			t.Errorf("instance '%s': got %+v and %v", instance, d, err)
+		}
+		if d, err := in.update(p); err != nil || !d.None() {
+			t.Errorf("again: got %+v and %v", d, err)
+		}
+		in.k.odd = nil
+		in.remove()
+		same(t, "removed", newKernel(t).state(), in.k.state())
+	}
+}
+
+// TestWhatOthersSet: in the script's own instance it is set back; elsewhere it is
+// theirs, and stays known as changed.
+func TestWhatOthersSet(t *testing.T) {
+	for _, instance := range []string{"", "mine"} {
+		in := install(t, newPlan(t, instance))
+		clock, filter := "trace_clock", "events/sched/switch/filter"
+		if instance != "" {
+			clock, filter = "instances/mine/"+clock, "instances/mine/"+filter
+		}
+		state := in.k.state()
+		in.k.files[clock], in.k.files[filter] = "local global [mono]", "prev > 7\n"
+		_, err := in.update(newPlan(t, instance))
+		if instance != "" {
+			if err != nil {
+				t.Error(err)
+			}
+			same(t, "mended", state, in.k.state())
+			continue
+		}
+		if !errors.Is(err, errInTheWay) {
+			t.Errorf("got %v", err)
+		}
+		drifts, err := (&Transaction{FS: in.k}).Drifts(in.journal())
+		if err != nil || len(drifts) != 2 || drifts[0].Is != Changed {
+			t.Errorf("got %+v and %v", drifts, err)
+		}
+	}
+}
+
 func TestUpdateThatFailsChangesNothing(t *testing.T) {
 	in := install(t, newPlan(t, "mine"))
 	state := in.k.state()
 	p := newPlan(t, "mine")
 	p.Writes[4].Data = "e:sched/other sched.sched_switch next=$next_pid:BAD"
+	p.Writes[6].Data = "prev > 2"
 	p.Writes[7].Data = "1"
 	_, err := in.update(p)
 	var e *Error

@@ -344,6 +344,29 @@ func proveInstalled(b *bench) {
 	b.same("changed and changed back", applied.unordered(), b.whole().unordered())
 	applied = b.whole()
 
+	// A filter is set anew, also while its event is on; what others set in the
+	// script's own instance is set back.
+	filtered := strings.Replace(first, "trace slim, opened", "trace slim where prev > 1\ntrace opened", 1)
+	write(filtered)
+	b.output(0, "apply", path)
+	write(strings.Replace(filtered, "> 1", "> 2", 1))
+	if out, _ := b.output(2, "plan", path); strings.Count(out, "\n") != 2 {
+		b.Errorf("plan of another filter:\n%s", out)
+	}
+	b.output(0, "apply", path)
+	set("instances/ep-inst/events/ep_inst/slim/filter", "prev > 3", tracefs.Truncate)
+	if out, _ := b.output(3, "status"); strings.Count(out, "changed: ") != 1 {
+		b.Errorf("status of what others set:\n%s", out)
+	}
+	b.output(0, "apply", path)
+	b.output(0, "status")
+	if text, err := b.fs.Read("instances/ep-inst/events/ep_inst/slim/filter"); err != nil || string(text) != "prev > 2\n" {
+		b.Errorf("the filter is %q: %v", text, err)
+	}
+	write(first)
+	b.output(0, "apply", path)
+	b.same("filtered and not", applied.unordered(), b.whole().unordered())
+
 	// A change that the kernel refuses changes nothing.
 	write(strings.Replace(first, "prev = prev_pid", "other = prev_pid", 1) + "hist m from kmem.kmalloc by bytes_alloc\n")
 	set(trigger, "hist:keys=bytes_alloc", tracefs.Append)
@@ -355,6 +378,16 @@ func proveInstalled(b *bench) {
 	b.Logf("%s", said)
 	b.same("a change that is refused", applied.unordered(), b.whole().unordered())
 
+	// What others use cannot be removed, and that is said; later it can.
+	const used = "events/ep_inst/slim/enable"
+	set(used, "1", tracefs.Truncate)
+	if _, said := b.output(4, "remove", "inst"); !strings.Contains(said, "event 'ep_inst.slim' cannot be removed: it is on in the top level") {
+		b.Errorf("remove what is in use: %s", said)
+	}
+	if out, _ := b.output(0, "status"); !strings.Contains(out, "'ep clean' removes it") {
+		b.Errorf("status of what is half removed:\n%s", out)
+	}
+	set(used, "0", tracefs.Truncate)
 	b.output(0, "remove", "inst")
 	b.same("removed", before, b.whole())
 	b.output(4, "remove", "inst")
@@ -375,10 +408,10 @@ func proveTakenNames(b *bench) {
 		}
 	}()
 	before := b.whole()
-	_, said := b.output(1, "run", "--for", "1s", "-e", "event kprobes.mine from kprobe vfs_write(f) { f: x64 }\ntrace kprobes.mine")
+	_, said := b.output(4, "run", "--for", "1s", "-e", "event kprobes.mine from kprobe vfs_write(f) { f: x64 }\ntrace kprobes.mine")
 	b.Logf("%s", said)
-	if !strings.Contains(said, "-e:1:7: error: ") {
-		b.Errorf("no place: %s", said)
+	if !strings.Contains(said, "-e:1:7: error: event 'kprobes.mine' is taken: there is a probe of this name, not made by ep") {
+		b.Errorf("no place, or no holder: %s", said)
 	}
 	b.same("a taken name", before, b.whole())
 }

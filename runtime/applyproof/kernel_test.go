@@ -39,6 +39,10 @@ var cases = []vm.Case{
 	on("child-and-pid", 3*time.Minute, proveFollowing),
 	on("installed", 3*time.Minute, proveInstalled),
 	on("taken-names", 3*time.Minute, proveTakenNames),
+	on("kernel-that-lies", 3*time.Minute, proveLies),
+	on("panic", 3*time.Minute, provePanic),
+	on("stopped-reader", 3*time.Minute, proveStoppedReader),
+	on("processes", 3*time.Minute, proveProcesses),
 	on("speed-start", 3*time.Minute, measureStart),
 	on("speed-batch", 3*time.Minute, measureBatch),
 }

@@ -36,7 +36,8 @@ const (
 	maxTasks     = 8192
 	commLasts    = time.Second
 	savedLasts   = 100 * time.Millisecond
-	idleTaskName = "<idle>" // what the kernel calls pid 0 of each CPU
+	savedRests   = 10 * time.Millisecond // between looks for a thread that is not in it
+	idleTaskName = "<idle>"              // what the kernel calls pid 0 of each CPU
 )
 
 // NewTaskNames returns the Comms of the machine whose /proc and top-level
@@ -91,7 +92,8 @@ func (n *TaskNames) lookUp(tid int32, now time.Time) string {
 	if n.tracefs == nil {
 		return ""
 	}
-	if n.saved == nil || now.Sub(n.savedAt) >= savedLasts {
+	age := now.Sub(n.savedAt)
+	if _, ok := n.saved[tid]; n.saved == nil || age >= savedLasts || !ok && age >= savedRests {
 		n.readSaved(now)
 	}
 	return n.saved[tid]

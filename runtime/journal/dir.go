@@ -88,15 +88,23 @@ func (d *Dir) Path() string { return d.path }
 // Close closes the folder.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Lock waits until no other process holds the folder's lock, and takes it. The
-// returned function gives it back, as the end of the process does.
-func (d *Dir) Lock() (unlock func(), err error) {
+// Lock waits until no other process holds the folder's lock, and takes it. If it
+// has to wait, it calls waits first, which may be nil. The returned function, which
+// may be called again, gives the lock back, as the end of the process does.
+func (d *Dir) Lock(waits func()) (unlock func(), err error) {
 	f, err := d.root.OpenFile("lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the journals: %w", err)
 	}
+	how := unix.LOCK_EX | unix.LOCK_NB
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		err = unix.Flock(int(f.Fd()), how)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			if how = unix.LOCK_EX; waits != nil {
+				waits()
+			}
+			continue
+		}
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}

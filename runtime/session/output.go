@@ -2,8 +2,11 @@ package session
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/eptrace/ep/runtime/events"
 	"github.com/eptrace/ep/runtime/hist"
@@ -176,4 +179,51 @@ func (j *jsonLines) Snapshot(text string) error {
 func (j *jsonLines) Losses(list []events.Loss) error {
 	j.buf = j.lines.AppendLosses(j.buf, list)
 	return j.Flush()
+}
+
+// ErrStuck says that an output was given up: who is to read it does not, and the
+// run was told to end.
+var ErrStuck = errors.New("nobody reads it")
+
+// patience is how long a write may take after the run was told to end.
+const patience = time.Second
+
+// Patient returns a writer to w that gives a write up if it is not done some time
+// after ctx ends: its reader may have stopped, as a pager does, and what was made
+// in the kernel is to be taken back nevertheless. The error is then ErrStuck, and
+// that of all writes after it.
+func Patient(ctx context.Context, w io.Writer) io.Writer { return &patient{ctx: ctx, w: w} }
+
+type patient struct {
+	ctx   context.Context
+	w     io.Writer
+	stuck bool
+}
+
+type written struct {
+	n   int
+	err error
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	if p.stuck {
+		return 0, ErrStuck
+	}
+	done := make(chan written, 1)
+	go func() {
+		n, err := p.w.Write(b)
+		done <- written{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-p.ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-time.After(patience):
+		p.stuck = true
+		return 0, ErrStuck
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/runtime/tracefs"
 )
 
 const (
@@ -134,11 +135,60 @@ func list(pids []int) string {
 	return strings.Join(words, " ")
 }
 
+// noProcess is the number of a process that is not there.
+type noProcess int
+
+func (n noProcess) Error() string        { return fmt.Sprintf("there is no process %d", int(n)) }
+func (n noProcess) Is(target error) bool { return target == fs.ErrNotExist }
+
+// maxPID is what the numbers of all threads are below (include/linux/threads.h,
+// PID_MAX_LIMIT).
+const maxPID = 4 << 20
+
+// allEnded reports whether no thread that is followed lives any more: the kernel
+// takes those that end from its list.
+func (r *run) allEnded() bool {
+	if !r.ours || !r.FS.Exists(eventFork) {
+		return false
+	}
+	text, err := r.FS.Read(tracefs.In(r.plan.Instance, eventPID))
+	if err != nil {
+		return false
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(word); err == nil && pid < maxPID {
+			return false
+		}
+	}
+	return true
+}
+
+// maxOwn bounds what is kept of which threads are this process's.
+const maxOwn = 8192
+
+// self reports whether a thread is one of this process. Those are left out by the
+// kernel, but in an instance of others, whose lists are not to be changed.
+func (r *run) self(tid int32) bool {
+	own, ok := r.own[tid]
+	if ok {
+		return own
+	}
+	if len(r.own) >= maxOwn {
+		r.own = nil
+	}
+	if r.own == nil {
+		r.own = map[int32]bool{}
+	}
+	_, err := fs.Stat(r.Proc, fmt.Sprintf("%d/task/%d", os.Getpid(), tid))
+	r.own[tid] = err == nil
+	return err == nil
+}
+
 // threads returns the threads of a process.
 func threads(proc fs.FS, pid int) ([]int, error) {
 	entries, err := fs.ReadDir(proc, strconv.Itoa(pid)+"/task")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no process %d: %w", pid, fs.ErrNotExist)
+		return nil, noProcess(pid)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the threads of process %d: %w", pid, err)

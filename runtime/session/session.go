@@ -37,12 +37,15 @@ type Options struct {
 	// nil: there is none.
 	Child *Child
 	// Follow limits the run to these processes, with their threads and their
-	// children, and to Child. None, and no Child: all.
+	// children, and to Child. None, and no Child: all. Without a Child the run
+	// ends when all of them have.
 	Follow []int
 
 	For      time.Duration // how long; 0: until the context or Child ends
 	Interval time.Duration // between looks at the histograms; 0: only at the end
 	Output   Output
+	// Applied is called when all is in force. It may be nil.
+	Applied func()
 	// Say tells a person what is waited for. It may be nil.
 	Say func(format string, args ...any)
 }
@@ -61,7 +64,7 @@ type Result struct {
 // the output cannot be written; or by an error.
 //
 // Whatever the end, what was done to the kernel is taken back before Run
-// returns, also by a panic. An *apply.Error, in the tree of the error, says what
+// returns, also after a panic, which becomes an error. An *apply.Error, in the tree of the error, says what
 // the kernel refused; what could not be taken back stands beside it.
 func Run(ctx context.Context, p *plan.Plan, o Options) (result Result, err error) {
 	r := &run{Options: o, plan: p, ours: p.Instance != "" && !o.FS.Exists(tracefs.In(p.Instance, ""))}
@@ -69,7 +72,12 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (result Result, err error
 		r.Apply.FS = o.FS
 	}
 	r.Apply.Now = r.now
-	defer func() { err = errors.Join(err, r.end()) }()
+	defer func() {
+		if p := recover(); p != nil {
+			err = internal(p)
+		}
+		err = errors.Join(err, r.end())
+	}()
 	if err := r.begin(ctx); err != nil {
 		return r.result, err
 	}
@@ -85,6 +93,8 @@ type run struct {
 	applied *apply.Applied
 	reader  *events.Reader
 	result  Result
+	own     map[int32]bool // threads: whether they are this process's
+	passed  uint64         // losses that records told of that were passed over
 
 	mu     sync.Mutex // of the output, and of problem
 	failed error      // of the output: the run ends
@@ -100,6 +110,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.result.Tracing = time.Now()
+	if r.Options.Applied != nil {
+		r.Options.Applied()
+	}
 	r.say()
 	streams := withStacks(p)
 	if len(streams) == 0 {
@@ -170,9 +183,16 @@ func (r *run) trace(ctx context.Context) error {
 			}
 		})
 	}
+	// What is recorded ends in time, also if the output is slow.
 	wait.Go(func() {
 		defer stopReading()
-		defer r.quiet()
+		defer r.contain()
+		<-over.Done()
+		r.result.Took = time.Since(r.result.Tracing)
+		r.quiet()
+	})
+	wait.Go(func() {
+		defer cancel()
 		defer r.contain()
 		r.watch(over)
 	})
@@ -180,7 +200,6 @@ func (r *run) trace(ctx context.Context) error {
 	stopReading()
 	cancel()
 	wait.Wait()
-	r.result.Took = time.Since(r.result.Tracing)
 	if r.Child != nil {
 		r.result.Exit = r.Child.code()
 	}
@@ -195,9 +214,13 @@ func (r *run) read(ctx context.Context, over func()) {
 		return
 	}
 	for rec, err := range r.reader.Records(ctx) {
-		if err != nil {
+		switch {
+		case err != nil:
 			r.show(func() error { return r.Output.Problem(err) })
-		} else {
+		case !r.ours && r.self(rec.TID):
+			r.passed += rec.Lost
+		default:
+			rec.Lost, r.passed = rec.Lost+r.passed, 0
 			r.result.Records++
 			r.show(func() error { return r.Output.Record(rec) })
 		}
@@ -211,12 +234,21 @@ func (r *run) read(ctx context.Context, over func()) {
 // flushEvery is how long a record may wait in memory to be written with others.
 const flushEvery = 50 * time.Millisecond
 
+// followEvery is how often it is looked whether the processes that are followed
+// have ended.
+const followEvery = 200 * time.Millisecond
+
 // watch shows the histograms at each interval, and lets no record wait, until
-// ctx ends.
+// ctx ends, or the processes that are followed have.
 func (r *run) watch(ctx context.Context) {
 	flush := time.NewTicker(flushEvery)
 	defer flush.Stop()
-	var look <-chan time.Time
+	var look, follow <-chan time.Time
+	if len(r.Follow) > 0 && r.Child == nil {
+		t := time.NewTicker(followEvery)
+		defer t.Stop()
+		follow = t.C
+	}
 	if r.Interval > 0 && len(r.plan.Tables) > 0 {
 		t := time.NewTicker(r.Interval)
 		defer t.Stop()
@@ -228,6 +260,10 @@ func (r *run) watch(ctx context.Context) {
 			return
 		case <-flush.C:
 			r.show(r.Output.Flush)
+		case <-follow:
+			if r.allEnded() {
+				return
+			}
 		case <-look:
 			tables, err := r.tables()
 			if err != nil {
@@ -305,12 +341,16 @@ func (r *run) snapshot() {
 }
 
 // contain makes a panic of a goroutine the end of the run, so that all is taken
-// back; one of the run's own goroutine is passed on when that is done.
+// back.
 func (r *run) contain() {
 	if p := recover(); p != nil {
-		r.show(func() error { return fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) })
+		r.show(func() error { return internal(p) })
 	}
 }
+
+// internal makes an error of what a panic says. It is called where the panic is
+// recovered.
+func internal(p any) error { return fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) }
 
 // show calls f, which writes to the output, alone.
 func (r *run) show(f func() error) {
@@ -355,6 +395,8 @@ func (r *run) say() {
 		end = fmt.Sprintf("until '%s' ends", r.Child.name)
 	case r.For > 0:
 		end = fmt.Sprintf("for %v", r.For)
+	case len(r.Follow) > 0:
+		end = fmt.Sprintf("until process %s and its children end", strings.ReplaceAll(list(r.Follow), " ", ", "))
 	}
 	r.Say("tracing %s%s, %s", strings.Join(what, ", "), where, end)
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -131,5 +132,30 @@ func TestOutputsReportWhatCannotBeWritten(t *testing.T) {
 		if !errors.Is(err, full) {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// stopped is a reader that reads no more.
+type stopped struct{ until chan struct{} }
+
+func (s stopped) Write(b []byte) (int, error) {
+	<-s.until
+	return len(b), nil
+}
+
+func TestOutputThatNobodyReadsIsGivenUp(t *testing.T) {
+	w := stopped{make(chan struct{})}
+	defer close(w.until)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := Patient(ctx, w)
+	for range 2 {
+		if _, err := p.Write([]byte("x")); !errors.Is(err, ErrStuck) {
+			t.Errorf("got %v, want ErrStuck", err)
+		}
+	}
+	var out bytes.Buffer
+	if n, err := Patient(ctx, &out).Write([]byte("abc")); n != 3 || err != nil || out.String() != "abc" {
+		t.Errorf("got %d, %v and %q", n, err, out.String())
 	}
 }
