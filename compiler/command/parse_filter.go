@@ -158,7 +158,7 @@ func (p *condParser) pred() (Cond, error) {
 		}
 	}
 	if c.Op == "" {
-		return nil, p.fail("want an operator")
+		return nil, p.fail("want one of == != < <= > >= & ~")
 	}
 	p.blanks()
 	start = p.i
@@ -167,7 +167,7 @@ func (p *condParser) pred() (Cond, error) {
 	}
 	if spellPred(c) != nil {
 		p.i = start
-		return nil, p.fail("want another kind of value")
+		return nil, p.fail("want a number, or text between quotes where the field is text")
 	}
 	return c, nil
 }

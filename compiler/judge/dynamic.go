@@ -11,7 +11,7 @@ import (
 func (j *Judge) dynamic(file, line string) (misleads []string, err error) {
 	c, err := command.Parse(file, line)
 	if err != nil {
-		return nil, syntax(err)
+		return nil, syntax(err, line)
 	}
 	switch c := c.(type) {
 	case *command.Delete:

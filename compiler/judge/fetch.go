@@ -10,8 +10,8 @@ import (
 	"github.com/eptrace/ep/lang/types"
 )
 
-// value is what a fetch yields, as far as a type may follow it.
-type value struct {
+// fetched is what a fetch yields, as far as a type may follow it.
+type fetched struct {
 	// memory: the value is in memory, at an address that the fetch has: a
 	// dereference, a field of an eprobe's event, a constant, the task's name.
 	memory bool
@@ -30,10 +30,10 @@ const (
 
 // fetch judges how a value is got. named tells whether the argument has a name:
 // the kernel looks up one without in its types.
-func (p *probe) fetch(f command.Fetch, named bool) (value, error) {
+func (p *probe) fetch(f command.Fetch, named bool) (fetched, error) {
 	t := p.j.t
 	if n := nesting(f); n > t.Limits().ArgNesting {
-		return value{}, no("E2BIG", "Too many nested typecasts/dereferences", "%d values lie one in the other; the kernel takes %d", n, t.Limits().ArgNesting)
+		return fetched{}, no("E2BIG", "Too many nested typecasts/dereferences", "%d values lie one in the other; the kernel takes %d", n, t.Limits().ArgNesting)
 	}
 	switch f := f.(type) {
 	case command.FieldOf:
@@ -43,28 +43,28 @@ func (p *probe) fetch(f command.Fetch, named bool) (value, error) {
 	case command.RetVal:
 		return p.fetchResult()
 	case command.Comm:
-		return value{memory: true, text: true}, nil
+		return fetched{memory: true, text: true}, nil
 	case command.StackAddr, command.StackN:
 		if p.kind == eprobe {
-			return value{}, no("EINVAL", badVar, "an eprobe has no stack to read")
+			return fetched{}, no("EINVAL", badVar, "an eprobe has no stack to read")
 		}
 		if s, ok := f.(command.StackN); ok && p.kind != uprobe && s.N > maxStack {
-			return value{}, no("EINVAL", "Invalid stack number", "the stack has %d words", maxStack)
+			return fetched{}, no("EINVAL", "Invalid stack number", "the stack has %d words", maxStack)
 		}
-		return value{code: true}, nil
+		return fetched{code: true}, nil
 	case command.Reg:
 		return p.fetchRegister(f.Name)
 	case command.At:
 		return p.fetchSymbol(f)
 	case command.FileAt:
 		if p.kind != uprobe {
-			return value{}, no("EINVAL", "File offset is not available with kprobe", "only a uprobe has a file")
+			return fetched{}, no("EINVAL", "File offset is not available with kprobe", "only a uprobe has a file")
 		}
-		return value{memory: true, deref: true, user: true}, nil
+		return fetched{memory: true, deref: true, user: true}, nil
 	case command.Imm:
-		return value{memory: true}, nil
+		return fetched{memory: true}, nil
 	case command.ImmString:
-		return value{memory: true, text: true}, nil
+		return fetched{memory: true, text: true}, nil
 	case command.Deref:
 		v, err := p.fetch(f.X, named)
 		if err != nil {
@@ -73,7 +73,7 @@ func (p *probe) fetch(f command.Fetch, named bool) (value, error) {
 		if v.text && !(p.kind == eprobe && t.Has(target.QuirkCommDereference)) {
 			return v, no("EINVAL", "$comm can not be dereferenced", "text cannot be dereferenced; take it as it is")
 		}
-		return value{memory: true, deref: true, user: f.User}, nil
+		return fetched{memory: true, deref: true, user: f.User}, nil
 	case command.Var:
 		return p.fetchVariable(f.Path)
 	case command.Typecast:
@@ -81,7 +81,7 @@ func (p *probe) fetch(f command.Fetch, named bool) (value, error) {
 	case command.Special:
 		return p.fetchSpecial(f.Text)
 	}
-	return value{}, no("EINVAL", badFetch, "no such value")
+	return fetched{}, no("EINVAL", badFetch, "no such value")
 }
 
 // maxStack is the words of a kernel stack, PARAM_MAX_STACK of
@@ -100,13 +100,13 @@ func nesting(f command.Fetch) int {
 }
 
 // fetchField is a field of the event that an eprobe hangs on: one of its own.
-func (p *probe) fetchField(n string) (value, error) {
+func (p *probe) fetchField(n string) (fetched, error) {
 	format := p.j.formatOf(p.on)
 	if f := format.Field(n); f != nil {
-		return value{memory: true, code: true, field: f}, nil
+		return fetched{memory: true, code: true, field: f}, nil
 	}
 	if n == "comm" {
-		return value{memory: true, text: true}, nil
+		return fetched{memory: true, text: true}, nil
 	}
 	reason := sprintf("%s has no field '%s'", p.on.name, n)
 	for _, f := range format.Common {
@@ -115,7 +115,7 @@ func (p *probe) fetchField(n string) (value, error) {
 		}
 	}
 	r := no("EINVAL", badVar, "%s", reason).at(p.line, n).near(n, fieldNames(format))
-	return value{}, r
+	return fetched{}, r
 }
 
 func fieldNames(f *target.Format) []string {
@@ -127,56 +127,56 @@ func fieldNames(f *target.Format) []string {
 }
 
 // fetchArg is `$argN`.
-func (p *probe) fetchArg(n int, named bool) (value, error) {
+func (p *probe) fetchArg(n int, named bool) (fetched, error) {
 	t := p.j.t
 	switch {
 	case p.kind == uprobe:
-		return value{}, no("EINVAL", "$arg* can be used only on function entry or exit", "a uprobe does not know arguments; take a register")
+		return fetched{}, no("EINVAL", "$arg* can be used only on function entry or exit", "a uprobe does not know arguments; take a register")
 	case p.kind == kprobe && !p.entry:
-		return value{}, no("EINVAL", badVar, "arguments are known at a function's entry alone")
+		return fetched{}, no("EINVAL", badVar, "arguments are known at a function's entry alone")
 	case !t.Has(target.KprobeArgs):
-		return value{}, no("EINVAL", badVar, "this kernel has no %s", target.KprobeArgs)
+		return fetched{}, no("EINVAL", badVar, "this kernel has no %s", target.KprobeArgs)
 	case p.exit && !t.Has(target.ReturnArgs):
-		return value{}, no("EINVAL", badVar, "this kernel has no %s", target.ReturnArgs)
+		return fetched{}, no("EINVAL", badVar, "this kernel has no %s", target.ReturnArgs)
 	case n > maxStack:
-		return value{}, no("EINVAL", "Invalid argument number", "no function has %d arguments", n)
+		return fetched{}, no("EINVAL", "Invalid argument number", "no function has %d arguments", n)
 	}
 	if p.proto == nil || n <= len(p.proto.Params) {
-		v := value{code: true}
+		v := fetched{code: true}
 		if p.proto != nil && !named {
 			v.btf = p.proto.Params[n-1].Type
 		}
 		return v, nil
 	}
 	if !named {
-		return value{}, no("ENOENT", "This variable is not found at this probe point", "the function has %d parameters", len(p.proto.Params))
+		return fetched{}, no("ENOENT", "This variable is not found at this probe point", "the function has %d parameters", len(p.proto.Params))
 	}
 	p.mislead("the function has %d parameters, so $arg%d is whatever is there", len(p.proto.Params), n)
-	return value{code: true}, nil
+	return fetched{code: true}, nil
 }
 
 // fetchResult is `$retval`.
-func (p *probe) fetchResult() (value, error) {
+func (p *probe) fetchResult() (fetched, error) {
 	switch {
 	case p.kind == eprobe:
-		return value{}, no("EINVAL", badVar, "an eprobe has no result of a function")
+		return fetched{}, no("EINVAL", badVar, "an eprobe has no result of a function")
 	case !p.exit:
-		return value{}, no("EINVAL", "$retval is not available on probe", "only a probe of a return has a result")
+		return fetched{}, no("EINVAL", "$retval is not available on probe", "only a probe of a return has a result")
 	case p.proto == nil:
-		return value{code: true}, nil
+		return fetched{code: true}, nil
 	}
 	if _, void := p.proto.Result.(types.Void); void {
-		return value{}, no("ENOENT", "This function returns 'void' type", "the function returns nothing")
+		return fetched{}, no("ENOENT", "This function returns 'void' type", "the function returns nothing")
 	}
-	return value{code: true, btf: p.proto.Result}, nil
+	return fetched{code: true, btf: p.proto.Result}, nil
 }
 
 // fetchRegister is `%NAME`.
-func (p *probe) fetchRegister(n string) (value, error) {
+func (p *probe) fetchRegister(n string) (fetched, error) {
 	switch p.kind {
 	case kprobe, kretprobe, uprobe:
 	default:
-		return value{}, no("EINVAL", badVar, "only kprobes and uprobes have registers")
+		return fetched{}, no("EINVAL", badVar, "only kprobes and uprobes have registers")
 	}
 	list := p.j.t.Arch().Registers()
 	if len(list) > 0 && !slices.Contains(list, n) {
@@ -184,14 +184,14 @@ func (p *probe) fetchRegister(n string) (value, error) {
 		if r.Near == "" && len(n) > 2 && slices.Contains(list, n[1:]) {
 			r.Near = n[1:] // rax
 		}
-		return value{}, r
+		return fetched{}, r
 	}
-	return value{code: true}, nil
+	return fetched{code: true}, nil
 }
 
 // fetchSymbol is `@ADDR` or `@SYM`.
-func (p *probe) fetchSymbol(f command.At) (value, error) {
-	v := value{memory: true, deref: true}
+func (p *probe) fetchSymbol(f command.At) (fetched, error) {
+	v := fetched{memory: true, deref: true}
 	if f.Symbol == "" {
 		return v, nil
 	}
@@ -237,11 +237,11 @@ func (p *probe) needsBTF(f target.Feature, what string) error {
 
 // fetchVariable is a name that the kernel knows by its types, with the members
 // behind it; of an eprobe since v7.3 a field.
-func (p *probe) fetchVariable(path string) (value, error) {
+func (p *probe) fetchVariable(path string) (fetched, error) {
 	head, rest := cutPath(path)
 	if p.kind == eprobe {
 		if !p.j.t.Has(target.EprobeBareField) {
-			return value{}, no("EINVAL", "BTF is not available or not supported", "a field is written with a '$' here: '$%s'", head)
+			return fetched{}, no("EINVAL", "BTF is not available or not supported", "a field is written with a '$' here: '$%s'", head)
 		}
 		v, err := p.fetchField(head)
 		var r *Refusal
@@ -255,18 +255,18 @@ func (p *probe) fetchVariable(path string) (value, error) {
 		return v, nil
 	}
 	if err := p.needsBTF(target.BTFArgs, head); err != nil {
-		return value{}, err
+		return fetched{}, err
 	}
 	if rest != "" && !p.j.t.Has(target.BTFMembers) {
-		return value{}, no("EINVAL", badFetch, "this kernel has no %s", target.BTFMembers)
+		return fetched{}, no("EINVAL", badFetch, "this kernel has no %s", target.BTFMembers)
 	}
 	if p.proto == nil {
-		return value{}, no("ENOENT", "No BTF entry for this probe point", "the kernel's types do not tell this function's parameters")
+		return fetched{}, no("ENOENT", "No BTF entry for this probe point", "the kernel's types do not tell this function's parameters")
 	}
 	var names []string
 	for _, param := range p.proto.Params {
 		if param.Name == head {
-			v := value{code: true, btf: param.Type}
+			v := fetched{code: true, btf: param.Type}
 			if rest == "" {
 				return v, nil
 			}
@@ -274,15 +274,15 @@ func (p *probe) fetchVariable(path string) (value, error) {
 		}
 		names = append(names, param.Name)
 	}
-	return value{}, no("ENOENT", "This variable is not found at this probe point", "the function has no parameter '%s'", head).at(p.line, head).near(head, names)
+	return fetched{}, no("ENOENT", "This variable is not found at this probe point", "the function has no parameter '%s'", head).at(p.line, head).near(head, names)
 }
 
 // fetchSpecial is a form that newer kernels have.
-func (p *probe) fetchSpecial(text string) (value, error) {
+func (p *probe) fetchSpecial(text string) (fetched, error) {
 	t := p.j.t
 	switch {
 	case text == "$arg*":
-		return value{}, no("EINVAL", badVar, "'$arg*' has neither a name nor a type")
+		return fetched{}, no("EINVAL", badVar, "'$arg*' has neither a name nor a type")
 	case strings.HasPrefix(text, "$retval"):
 		v, err := p.fetchResult()
 		if err != nil {
@@ -297,9 +297,9 @@ func (p *probe) fetchSpecial(text string) (value, error) {
 		return p.members(v.btf, strings.TrimPrefix(text, "$retval"))
 	case strings.HasPrefix(text, "$current"):
 		if !t.Has(target.CurrentFetch) || p.kind == eprobe || p.kind == uprobe {
-			return value{}, no("EINVAL", badVar, "there is no $current here")
+			return fetched{}, no("EINVAL", badVar, "there is no $current here")
 		}
-		v := value{code: true}
+		v := fetched{code: true}
 		s, err := t.Struct("task_struct")
 		if err != nil {
 			return v, nil
@@ -311,7 +311,7 @@ func (p *probe) fetchSpecial(text string) (value, error) {
 		return v, nil
 	case strings.HasPrefix(text, "this_cpu_"):
 		if !t.Has(target.PerCPUFetch) || p.kind == eprobe || p.kind == uprobe {
-			return value{}, no("ENOENT", "This variable is not found at this probe point", "this kernel has no %s", target.PerCPUFetch)
+			return fetched{}, no("ENOENT", "This variable is not found at this probe point", "this kernel has no %s", target.PerCPUFetch)
 		}
 		inner := text[strings.IndexByte(text, '(')+1:]
 		inner = strings.TrimSuffix(inner, ")")
@@ -320,10 +320,10 @@ func (p *probe) fetchSpecial(text string) (value, error) {
 				n = n[:i]
 			}
 			if err := p.symbol(n); err != nil {
-				return value{}, err
+				return fetched{}, err
 			}
 		}
-		return value{memory: true, deref: strings.HasPrefix(text, "this_cpu_read"), code: true}, nil
+		return fetched{memory: true, deref: strings.HasPrefix(text, "this_cpu_read"), code: true}, nil
 	}
-	return value{}, no("EINVAL", badVar, "no such variable")
+	return fetched{}, no("EINVAL", badVar, "no such variable")
 }

@@ -12,7 +12,7 @@ import (
 const badString = "String accepts only memory argument"
 
 // typed judges a's type after its value and returns the field of the record.
-func (p *probe) typed(a command.Arg, v value) (target.Field, error) {
+func (p *probe) typed(a command.Arg, v fetched) (target.Field, error) {
 	f := target.Field{Name: a.Name}
 	if err := p.knownType(a.Type); err != nil {
 		return f, err

@@ -37,7 +37,7 @@ func (j *Judge) parseCond(path, text string) (command.Cond, error) {
 	}
 	c, err := command.Parse(path, text)
 	if err != nil {
-		return nil, syntax(err)
+		return nil, syntax(err, text)
 	}
 	return c.(*command.Filter).If, nil
 }

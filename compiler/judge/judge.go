@@ -14,6 +14,7 @@ package judge
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -165,7 +166,7 @@ func (j *Judge) value(f file, text string) (misleads []string, err error) {
 		return nil, j.enable(f, text)
 	}
 	_, err = command.Parse(f.kind, text)
-	return nil, syntax(err)
+	return nil, syntax(err, text)
 }
 
 // no returns a Refusal: the errno, the kernel's words, and a reason.
@@ -197,14 +198,19 @@ func shifted(err error, n int) error {
 	return err
 }
 
-// syntax makes a Refusal of an error of command.Parse; nil of nil.
-func syntax(err error) error {
+// syntax makes a Refusal of an error of command.Parse about text; nil of nil.
+func syntax(err error, text string) error {
 	var e *command.SyntaxError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		return &Refusal{Errno: "EINVAL", Reason: e.Message, Lo: e.Offset, Hi: e.Offset + 1}
+		r := &Refusal{Errno: "EINVAL", Reason: e.Message + " at the end", Lo: e.Offset, Hi: e.Offset + 1}
+		if found := strings.Fields(text[min(e.Offset, len(text)):]); len(found) > 0 {
+			r.Reason = fmt.Sprintf("%s at '%s'", e.Message, found[0])
+			r.Hi = e.Offset + len(found[0])
+		}
+		return r
 	}
 	return &Refusal{Errno: "EINVAL", Reason: err.Error()}
 }

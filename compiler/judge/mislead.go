@@ -9,7 +9,7 @@ import (
 
 // misleadArgument tells what an accepted argument does not do, though it seems
 // to.
-func (p *probe) misleadArgument(a command.Arg, v value) {
+func (p *probe) misleadArgument(a command.Arg, v fetched) {
 	base := a.Type.Base
 	if p.kind == eprobe && v.text && base == "" {
 		p.mislead("'%s' prints an address; ':string' prints the text", a.Name)
