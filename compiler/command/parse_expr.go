@@ -48,9 +48,6 @@ func parseSum(s string, at int) (HistExpr, error) {
 	var sumOp, op byte
 	for {
 		x, n, err := parseOperand(s, at)
-		if f, ok := x.(HistField); ok && err == nil && f.Event.Name != "" {
-			err = errAt(at, "want a field, a variable or a number")
-		}
 		if err != nil {
 			return nil, err
 		}

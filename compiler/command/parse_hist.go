@@ -41,13 +41,13 @@ func parseHist(event EventName, text string, at int, remove bool) (Command, erro
 	if !ok {
 		return nil, errAt(at, "want ':'")
 	}
-	at++
-	for part := range strings.SplitSeq(rest, ":") {
-		s := trim(part)
+	at += 1 + lead(rest)
+	for part := range strings.SplitSeq(trim(rest), ":") {
+		s := part
 		if shown {
 			s = withoutSortModifiers(s)
 		}
-		if err := parseHistPart(c, s, at+lead(part)); err != nil {
+		if err := parseHistPart(c, s, at); err != nil {
 			return nil, err
 		}
 		at += len(part) + 1
@@ -74,6 +74,15 @@ func withoutSortModifiers(part string) string {
 		keys = append(keys, name)
 	}
 	return "sort=" + strings.Join(keys, ",")
+}
+
+// HistCond returns the condition of a hist trigger's line as it stands there,
+// from which the kernel tells one hist from another; "" if it has none.
+func HistCond(line string) string {
+	if i, j := findIf(line); i >= 0 {
+		return line[j:]
+	}
+	return ""
 }
 
 // findIf returns where the first word "if" and where what follows it begins;
@@ -149,15 +158,13 @@ func parseHistWord(c *Hist, s string, at int) error {
 func parseSort(c *Hist, s string, at int) error {
 	c.Sort = nil
 	for item := range strings.SplitSeq(s, ",") {
-		k := HistSort{Name: item}
-		if name, ok := strings.CutSuffix(item, ".descending"); ok {
-			k = HistSort{Name: name, Desc: true}
-		} else if name, ok := strings.CutSuffix(item, ".ascending"); ok {
-			k.Name = name
-		}
-		k.Name = undouble(k.Name)
-		if !isIdent(k.Name) {
+		name, order, ordered := strings.Cut(item, ".")
+		k := HistSort{Name: undouble(name), Desc: order == "descending"}
+		switch {
+		case name == "":
 			return errAt(at, "want a key or a value to sort by")
+		case ordered && !k.Desc && order != "ascending":
+			return errAt(at+len(name)+1, "want 'ascending' or 'descending'")
 		}
 		c.Sort = append(c.Sort, k)
 		at += len(item) + 1
@@ -168,7 +175,7 @@ func parseSort(c *Hist, s string, at int) error {
 func parseVars(c *Hist, s string, at int) error {
 	for item := range strings.SplitSeq(s, ",") {
 		name, value, ok := strings.Cut(item, "=")
-		if !ok || !isVarName(name) {
+		if !ok {
 			return errAt(at, "want VARIABLE=VALUE")
 		}
 		x, err := parseExpr(value, at+len(name)+1)
@@ -181,9 +188,9 @@ func parseVars(c *Hist, s string, at int) error {
 	return nil
 }
 
-// parseAction reads `HANDLER(ARG).ACTION(PARAMS)`. What is not trace, save or
-// snapshot is a synthetic event, called by its name. A last parenthesis may
-// miss.
+// parseAction reads `HANDLER(ARG).ACTION(PARAMS)`. What does not begin with
+// trace, save or snapshot is a synthetic event, called by its name. A last
+// parenthesis may miss, and what follows it does not matter (action_parse).
 func parseAction(s string, at int) (a HistAction, err error) {
 	handler, rest, ok := strings.Cut(s, "(")
 	a.Handler = handler
@@ -212,13 +219,19 @@ func parseAction(s string, at int) (a HistAction, err error) {
 	if !ok || !isIdent(do) {
 		return a, errAt(callAt, "want ACTION(…)")
 	}
-	params = strings.TrimSuffix(params, ")")
+	params, _, closed := strings.Cut(params, ")")
 	paramsAt := callAt + len(do) + 1
-	switch a.Do = do; do {
-	case "snapshot":
+	switch {
+	case strings.HasPrefix(do, "snapshot"):
+		a.Do = "snapshot"
+		if !closed {
+			return a, errAt(paramsAt+len(params), "want ')'")
+		}
 		return a, nil
-	case "save":
-	case "trace":
+	case strings.HasPrefix(do, "save"):
+		a.Do = "save"
+	case strings.HasPrefix(do, "trace"):
+		a.Do = "trace"
 		synth, more, ok := strings.Cut(params, ",")
 		a.Synth = trim(synth)
 		if !isIdent(a.Synth) {
@@ -236,18 +249,12 @@ func parseAction(s string, at int) (a HistAction, err error) {
 }
 
 func parseParams(s string, at int) ([]HistExpr, error) {
-	if trim(s) == "" {
-		return nil, nil
-	}
 	var list []HistExpr
 	for item := range strings.SplitSeq(s, ",") {
 		text, textAt := trim(item), at+lead(item)
 		x, n, err := parseOperand(text, textAt)
 		if err == nil && n < len(text) {
 			err = errAt(textAt+n, "want ','")
-		}
-		if _, isNum := x.(HistNum); isNum {
-			err = errAt(textAt, "want a variable or a field")
 		}
 		if err != nil {
 			return nil, err

@@ -14,12 +14,14 @@ type state struct {
 	events  map[name][]*event // made, or of the kernel and looked at
 	made    []*event          // in the order of their making
 	buffers map[string]*buffer
+	tables  map[string]*table // that histograms share, by name
 }
 
 func newState() state {
 	return state{
 		events:  map[name][]*event{},
 		buffers: map[string]*buffer{"": newBuffer()},
+		tables:  map[string]*table{},
 	}
 }
 
@@ -59,8 +61,10 @@ type event struct {
 
 // buffer is the top level or an instance.
 type buffer struct {
-	traced map[*event]*traced
-	tables map[string]*hist // shared ones, by name
+	traced   map[*event]*traced
+	vars     map[string][]*variable // of its histograms, by name
+	keepers  int                    // histograms that keep the instance from going
+	snapshot bool                   // a histogram takes its snapshots
 }
 
 // traced is an event in one buffer.
@@ -68,17 +72,19 @@ type traced struct {
 	enabled  bool
 	triggers []*command.Trigger
 	hists    []*hist // in the order of their making
+	byShape  map[same]*hist
+	vars     map[string]*variable // of its histograms, by name
 }
 
 func newBuffer() *buffer {
-	return &buffer{traced: map[*event]*traced{}, tables: map[string]*hist{}}
+	return &buffer{traced: map[*event]*traced{}, vars: map[string][]*variable{}}
 }
 
 // of returns what b has of e, made at need.
 func (b *buffer) of(e *event) *traced {
 	t := b.traced[e]
 	if t == nil {
-		t = &traced{}
+		t = &traced{byShape: map[same]*hist{}, vars: map[string]*variable{}}
 		b.traced[e] = t
 	}
 	return t
@@ -141,7 +147,7 @@ func (j *Judge) open(path string) (file, error) {
 // that was put in its group.
 func (j *Judge) find(n name) []*event {
 	list := j.events[n]
-	if len(list) > 0 || !j.t.HasEvent(n.group, n.event) {
+	if len(list) > 0 || j.absent[n] || !j.t.HasEvent(n.group, n.event) {
 		return list
 	}
 	e := &event{name: n}
@@ -268,6 +274,8 @@ func (j *Judge) instance(w Write) error {
 		j.buffers[dir] = newBuffer()
 	case b == nil:
 		return no("ENOENT", "", "there is no instance '%s'", dir)
+	case b.keepers > 0:
+		return no("EBUSY", "", "a histogram in the instance has variables or refers to some")
 	default:
 		for _, t := range b.traced {
 			for _, h := range t.hists {
