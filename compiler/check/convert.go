@@ -124,6 +124,13 @@ func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Ex
 				c.narrowPointer(sp, x, to)
 				return c.invalid(sp)
 			}
+			if b, sum := x.(*ir.Binary); sum && (b.Op == "+" || b.Op == "-") {
+				if _, moved := b.Y.(*ir.Const); moved && types.Size(b.X.Type()) == 8 {
+					// An address that is moved, which a probe does by itself.
+					base := c.convert(b.X, t, b.X.Span(), typeAt)
+					return &ir.Binary{At: ir.At{T: t, Sp: sp}, Op: b.Op, X: base, Y: b.Y}
+				}
+			}
 		}
 	case types.String:
 		switch f := from.(type) {

@@ -69,3 +69,11 @@ func (c *checker) signedMaximum(x ir.Expr) {
 func (c *checker) neverStarted(sp source.Span, name string) {
 	c.add(diag.Warning, diag.ConstantCondition, sp, fmt.Sprintf("'%s' is paused and nothing starts it", name), todo("add 'on … do start %s', or take 'paused' out", name))
 }
+
+func (c *checker) recordOfTracers(sp source.Span, name string) {
+	c.err(diag.UnknownEvent, sp, fmt.Sprintf("'%s' is a record of the kernel's tracers, which nothing can be put on", name), todo("of that group only 'ftrace.print' is an event: what programs write to trace_marker"))
+}
+
+func (c *checker) alwaysOn(sp source.Span, name string) {
+	c.err(diag.UnknownEvent, sp, fmt.Sprintf("'%s' is always on", name), todo("start or stop recording itself: 'do start', 'do stop'"))
+}

@@ -78,6 +78,13 @@ func (c *checker) notACondition(x ir.Expr) {
 	c.err(diag.NotACondition, x.Span(), fmt.Sprintf("want a condition, got %s", c.describe(x)), note)
 }
 
+// castFirst is about `p + 8 as *T`, which is p + (8 as *T).
+func (c *checker) castFirst(e *syntax.Binary, cast *syntax.Cast) {
+	text := func(n interface{ Span() source.Span }) string { return c.src.Slice(n.Span()) }
+	c.err(diag.NotANumber, cast.Span(), fmt.Sprintf("'as' comes before '%s', so this is no number", e.Op),
+		todo("write '(%s %s %s) as %s'", text(e.X), e.Op, text(cast.X), text(cast.Type)))
+}
+
 func (c *checker) notANumber(x ir.Expr, op string) {
 	c.err(diag.NotANumber, x.Span(), fmt.Sprintf("%s works on numbers, not on %s", op, c.describe(x)), todo("use a field that is a number"))
 }

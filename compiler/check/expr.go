@@ -459,6 +459,10 @@ func (c *checker) arithmeticType(e *syntax.Binary, x, y ir.Expr) types.Type {
 	case numX && numY:
 		return types.Int{Size: 8, Signed: signed}
 	}
+	if cast, ok := e.Y.(*syntax.Cast); ok && !types.Numeric(y.Type()) {
+		c.castFirst(e, cast)
+		return types.Invalid{}
+	}
 	for _, v := range []ir.Expr{x, y} {
 		if !types.Numeric(v.Type()) {
 			c.notANumber(v, "'"+string(e.Op)+"'")

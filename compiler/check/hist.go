@@ -377,6 +377,10 @@ func (c *checker) actionTarget(a *ir.Action, q *syntax.QName) bool {
 		c.unknownEvent(q, q.Group.Text(), q.Name.Text())
 		return false
 	}
+	if q.Group.Text() == "ftrace" {
+		c.alwaysOn(span, name)
+		return false
+	}
 	a.Group, a.Name = q.Group.Text(), q.Name.Text()
 	return true
 }

@@ -125,6 +125,8 @@ func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
 func (c *checker) targetEvent(group, name string, q *syntax.QName) ir.Source {
 	f, err := c.t.Format(group, name)
 	switch {
+	case err == nil && group == "ftrace" && name != "print":
+		c.recordOfTracers(q.Span(), group+"."+name)
 	case err == nil:
 		return &ir.KernelEvent{Format: f}
 	case errors.Is(err, target.ErrNotFound):

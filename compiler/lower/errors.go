@@ -135,6 +135,20 @@ func (l *lowerer) cannotCarry(sp source.Span) {
 	l.err(diag.NotStorable, sp, "a join cannot carry this value", todo("a join carries numbers, pointers, texts and stacks"))
 }
 
+// warn adds a warning.
+func (l *lowerer) warn(code diag.Code, sp source.Span, message string, notes ...diag.Note) {
+	l.list = append(l.list, diag.Diagnostic{Severity: diag.Warning, Code: code, Source: l.prog.Source, Span: sp, Message: message, Notes: notes})
+}
+
+func (l *lowerer) markersElsewhere(sp source.Span, instance string) {
+	l.warn(diag.MarkersElsewhere, sp, fmt.Sprintf("the instance '%s' sees only what is written to its own trace_marker", instance),
+		todo("programs write to the common one: use --top-level, or no 'option instance'; else they must open instances/%s/trace_marker", instance))
+}
+
+func (l *lowerer) markerText(sp source.Span) {
+	l.err(diag.NotStorable, sp, "the kernel keeps the text of a marker in the marker's own record alone", todo("test it in 'where', or write 'trace ftrace.print' without fields"))
+}
+
 func (l *lowerer) cannotCarryStack(sp source.Span) {
 	l.err(diag.NotStorable, sp, "this stack cannot be carried so far", todo("the kernel hands a stack on once: in the event that joins its stage with the next, without other events between"))
 }
@@ -148,8 +162,7 @@ func (l *lowerer) cannotFilter(sp source.Span) {
 }
 
 func (l *lowerer) neverHolds(sp source.Span) {
-	l.list = append(l.list, diag.Diagnostic{Severity: diag.Warning, Code: diag.ConstantCondition, Source: l.prog.Source, Span: sp,
-		Message: "this condition never holds for what the event is made of", Notes: []diag.Note{todo("nothing is recorded")}})
+	l.warn(diag.ConstantCondition, sp, "this condition never holds for what the event is made of", todo("nothing is recorded"))
 }
 
 func (l *lowerer) noOrder(sp source.Span, name string) {
@@ -170,10 +183,6 @@ func (l *lowerer) orderOfBits(sp source.Span) {
 
 func (l *lowerer) impossibleBits(sp source.Span) {
 	l.err(diag.ConstantCondition, sp, "the mask leaves none of the bits that are asked for", todo("ask for bits of the mask"))
-}
-
-func (l *lowerer) shortName(sp source.Span, name string) {
-	l.err(diag.InvalidName, sp, fmt.Sprintf("the kernel takes no synthetic event called '%s'", name), todo("its name must have two letters or more"))
 }
 
 func (l *lowerer) sameName(sp source.Span, name string, at source.Span) {

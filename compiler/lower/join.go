@@ -65,7 +65,7 @@ func (l *lowerer) join(rec *recipe) *record {
 	switch {
 	case !whole:
 		name = l.names.hidden(rec.ev, "join")
-	case rec.ev.Inline: // the script does not care for the name
+	case rec.ev.Inline, len(name) < 2: // the script does not care for the name, or the kernel does not take it
 		name = l.names.hidden(rec.ev, "values")
 	case !l.bareName(rec.ev):
 		return nil
@@ -178,10 +178,6 @@ func (j *joiner) whole(late []*ir.Field, having []ir.Expr) bool {
 // synthetic makes the event that carries the values.
 func (j *joiner) synthetic(name string) *record {
 	ev := j.rec.ev
-	if len(name) < 2 {
-		j.l.shortName(ev.Span, name)
-		return nil
-	}
 	if len(j.carried) == 0 {
 		j.carry(&ir.Context{At: ir.At{T: types.Int{Size: 4, Signed: true}, Sp: ev.Span}, Stage: len(j.rec.steps) - 1, Kind: ir.Tid}, "")
 	}

@@ -124,7 +124,8 @@ type lowerer struct {
 	triggers    map[string]bool        // kinds of triggers that events have
 	tracepoints map[string]source.Span // raw tracepoints that have a probe, with where the script has it
 
-	timed source.Span // where a histogram has a time, if one has
+	timed  source.Span // where a histogram has a time, if one has
+	marked bool        // that markers come from elsewhere has been said
 }
 
 // event makes an event once and returns its record, nil if that cannot be.
@@ -167,7 +168,7 @@ func (l *lowerer) build(rec *recipe) *record {
 		return nil
 	case rec.emit != nil:
 		return l.emitOn(rec)
-	case len(rec.steps) > 1 || !fetchable(rec):
+	case len(rec.steps) > 1 || !fetchable(rec) || rec.onMarker():
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
 		return l.probe(rec)
@@ -190,6 +191,7 @@ func (l *lowerer) traces() {
 		if r == nil {
 			continue
 		}
+		l.seesMarkers(r, tr.Span)
 		gate := r.gate
 		if tr.Inline != nil {
 			var ok bool
@@ -212,7 +214,7 @@ func (l *lowerer) traces() {
 		if gate != nil {
 			l.write(&command.Filter{Event: name, If: gate})
 		}
-		if !tr.Paused {
+		if !tr.Paused && !r.marker {
 			l.write(&command.Enable{Event: name, On: true})
 		}
 	}
@@ -222,7 +224,7 @@ func (l *lowerer) traces() {
 // wants; false if the event cannot be filtered for it: another trace wants other
 // records of it, the filter cannot say it, or the event is not the script's own.
 func (l *lowerer) filtered(tr *ir.Trace, r *record, only bool) (command.Cond, bool) {
-	if !only || r.kind == static && l.plan.Instance == "" {
+	if !only || r.kind == static && (l.plan.Instance == "" || r.marker) {
 		return nil, false
 	}
 	gate := r.gate

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -30,7 +29,14 @@ func (l *lowerer) prepare(rec *recipe) bool {
 		return false
 	}
 	for i := range rec.steps {
-		if !l.suffices(rec, i) && l.hide(rec, i) == nil {
+		if l.suffices(rec, i) {
+			continue
+		}
+		if len(rec.steps) == 1 && rec.onMarker() {
+			l.markerAsIs(rec)
+			return false
+		}
+		if l.hide(rec, i) == nil {
 			return false
 		}
 	}
@@ -125,22 +131,22 @@ func (l *lowerer) order(rec *recipe) bool {
 			shared[i] = len(at) > 1
 		}
 	}
+	for i, s := range rec.steps {
+		at := seen[baseName(s)]
+		if isProbe := s.probe != nil || s.nested != nil && s.nested.steps[0].probe != nil; isProbe && shared[i] && !l.probeStages(rec, at) {
+			return false
+		}
+	}
 	for i := len(rec.steps) - 1; i >= 0; i-- {
 		if !shared[i] {
 			continue
-		}
-		s := rec.steps[i]
-		if s.probe != nil || s.nested != nil && s.nested.steps[0].probe != nil {
-			l.notYet(s.span, "a join of a probe with itself")
-			return false
 		}
 		r := l.hide(rec, i)
 		if r == nil {
 			return false
 		}
 		if r.kind != eprobe {
-			l.notYet(s.span, "arithmetic in a join of an event with itself")
-			return false
+			continue // histograms on the event make it, in the order in which they are written
 		}
 		arm := &command.Trigger{Event: r.name, Kind: command.Traceoff}
 		l.write(arm).Why = "both sides of the join are one event: the later side is switched on first, so that it runs first and does not find itself"
@@ -157,7 +163,7 @@ func baseName(s step) string {
 		return baseName(s.nested.steps[0])
 	}
 	if p := s.probe; p != nil {
-		return fmt.Sprint("probe ", p.Place, p.End, p.Path, p.Module, ":", p.Symbol, p.Offset)
+		return placeName(p)
 	}
 	return s.on.name.Group + "." + s.on.name.Name
 }
@@ -294,7 +300,7 @@ func (c *column) kept() bool {
 	case types.Array, types.Struct, types.Void, types.Invalid:
 		return false
 	}
-	return c.inPlace == 0
+	return c.inPlace == 0 && !c.tested
 }
 
 // isLeaf reports whether x is a value that a histogram has by name.

@@ -18,6 +18,7 @@ type record struct {
 	depth   int          // how many events the kernel is in the midst of when it records this one, itself included
 	gate    command.Cond // about own columns; all that is built on the record must add it
 	recipe  *recipe      // of a probe that others can be composed with; else nil
+	marker  bool         // ftrace's own record of a marker (marker.go)
 }
 
 // kind is what a record is made by.
@@ -40,6 +41,7 @@ type column struct {
 	charPtr bool       // declared `char *`, which some kernels' eprobes cannot read
 	inPlace int        // bytes of an array that lies in the record
 	exact   bool       // the number is as the script means it, though kept wider
+	tested  bool       // a filter knows it, and nothing else does
 }
 
 // nested gives r its depth: one more than that of the event that it is made of,
@@ -91,6 +93,9 @@ func (l *lowerer) staticRecord(f *target.Format) *record {
 	r := &record{name: command.EventName{Group: f.System, Name: f.Name}, kind: static, depth: 1}
 	for i := range f.Fields {
 		r.columns = append(r.columns, staticColumn(&f.Fields[i]))
+	}
+	if f.System == markerSystem {
+		r.asMarker()
 	}
 	l.static[key] = r
 	return r

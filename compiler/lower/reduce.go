@@ -57,8 +57,11 @@ func (l *lowerer) reduce(ev *ir.Event) *recipe {
 			return nil
 		}
 	}
+	if !l.spanStages(rec) {
+		return nil
+	}
 	for _, st := range ev.Stages { // when all that is asked of each is known
-		if call, ok := st.Source.(*ir.Syscall); ok && !l.reduceCall(rec, st.Index, call) {
+		if call, ok := st.Source.(*ir.Syscall); ok && call.End != ir.EndBoth && !l.reduceCall(rec, st.Index, call) {
 			return nil
 		}
 	}
@@ -86,19 +89,13 @@ func (l *lowerer) reduceStage(rec *recipe, st *ir.Stage) bool {
 	switch src := st.Source.(type) {
 	case *ir.KernelEvent:
 		s.on = l.staticRecord(src.Format)
+		l.seesMarkers(s.on, st.Span)
 	case *ir.Probe:
-		if src.End == ir.EndBoth {
-			l.notYet(st.Span, "a function's span as a stage of a join")
-			return false
+		if src.End != ir.EndBoth { // else spanStages sees to it
+			s.probe = src
 		}
-		s.probe = src
 	case *ir.Derived:
 		return l.reduceDerived(rec, st, s, src.Event)
-	case *ir.Syscall:
-		if src.End == ir.EndBoth {
-			l.notYet(st.Span, "a call's span as a stage of a join")
-			return false
-		}
 	}
 	rec.steps = append(rec.steps, s)
 	return true

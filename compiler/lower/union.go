@@ -16,7 +16,7 @@ func (l *lowerer) union(ev *ir.Event) *record {
 		return nil
 	}
 	name := ev.Name
-	if ev.Group != "" {
+	if ev.Group != "" || len(name) < 2 { // the kernel takes no shorter one in an action
 		name = l.names.hidden(ev, "union")
 	}
 	var all []*joiner

@@ -360,8 +360,8 @@ const (
 
 	// NotYet: the language has it and this compiler does not do it yet.
 	//
-	//	event e from func f as a then func f as b by …  # wrong in this version
-	//	event e from func f                             # right
+	//	trace kprobe vfs_read { at = $ip }  # wrong in this version
+	//	trace kprobe vfs_read               # right
 	NotYet Code = "not-yet"
 )
 
@@ -404,10 +404,17 @@ const (
 	//	where prev_pid == 0         # right
 	CannotFilter Code = "cannot-filter"
 
+	// MarkersElsewhere: a script in an instance waits for markers, which programs
+	// write to the top level. A warning.
+	//
+	//	option instance mine  trace ftrace.print  # wrong: nothing arrives
+	//	trace ftrace.print                        # right: at the top level
+	MarkersElsewhere Code = "markers-elsewhere"
+
 	// CannotCompute: arithmetic that no kernel can do exactly.
 	//
-	//	x = prio / 3            # wrong: prio has a sign
-	//	x = (prio as u64) / 3   # right
+	//	x = a.prio / b.prio                        # wrong: prio has a sign
+	//	x = (a.prio as u64) / (b.prio as u64)      # right
 	CannotCompute Code = "cannot-compute"
 
 	// NameTaken: two events whose names the kernel would confuse.

@@ -34,6 +34,7 @@ const (
 	opDynBytes
 	opDynStack // dynamic, and its first word may be their number
 	opTail     // in place, up to the record's end
+	opMarker   // text in place, up to its NUL or the record's end
 )
 
 // newOp returns what decodes a field that the plan believes to be p and the
@@ -44,6 +45,10 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 		// Of ftrace.kernel_stack, whose format says "caller[]" or "caller[8]"
 		// while it has as many as there are (trace_entries.h).
 		o.kind, o.size = opTail, 0
+		return o, nil
+	}
+	if _, text := p.Type.(types.String); text && k.Loc == target.InPlace && k.Array && k.Size == 0 && k.Offset >= 0 {
+		o.kind = opMarker // of ftrace.print
 		return o, nil
 	}
 	if k.Size <= 0 || k.Offset < 0 {
@@ -114,6 +119,9 @@ func (o *op) decode(record []byte, v *Value) {
 		v.Data = at
 	case opTail:
 		v.Data = record[o.offset:]
+	case opMarker:
+		// trace.c, tracing_mark_write: one newline is there always.
+		v.Data = bytes.TrimSuffix(untilNUL(record[o.offset:]), []byte("\n"))
 	case opDynText, opDynBytes, opDynStack:
 		word := binary.LittleEndian.Uint32(at)
 		start, length := o.from+int(word&0xffff), int(word>>16)

@@ -49,7 +49,17 @@ event by_chain
   then syscall fcntl.enter as b where $tid == %[1]d && cmd != 99 by fd
   then syscall dup.enter as c where $tid == %[1]d by b.fd == c.fildes
 { first = a.offset, second = b.arg, took = c.$time - a.$time }
-trace by_param, by_difference, by_rounds, by_nothing, by_thread, by_itself, by_chain`
+event by_spans
+  from syscall lseek as a where $tid == %[1]d && whence == 1000
+  then syscall fcntl as b where $tid == %[1]d && cmd != 99 by fd
+  having first != 13
+{ first = a.offset, second = b.arg, took = b.$time - a.$time, failed = a.$ret }
+event by_span_itself
+  from syscall lseek as a where $tid == %[1]d && whence == 1000
+  then syscall lseek as b where $tid == %[1]d && whence == 2000 by fd
+  having first != 13
+{ first = a.offset, second = b.offset, one = a.$elapsed, two = b.$elapsed }
+trace by_param, by_difference, by_rounds, by_nothing, by_thread, by_itself, by_chain, by_spans, by_span_itself`
 
 // provePairing: "B pairs with the latest earlier A of equal keys, once; A is then
 // used up. A B that its where refuses uses nothing up; a record that having
@@ -103,7 +113,7 @@ func provePairing(m *machine) {
 			return first, second
 		}
 		first, second := split(two)
-		for _, name := range []string{"by_param", "by_difference", "by_rounds", "by_thread", "by_itself"} {
+		for _, name := range []string{"by_param", "by_difference", "by_rounds", "by_thread", "by_itself", "by_spans", "by_span_itself"} {
 			m.sameNumbers(name, rec.rows[name], "first", first)
 			m.sameNumbers(name, rec.rows[name], "second", second)
 		}

@@ -3,6 +3,7 @@ package joinproof
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler"
@@ -33,7 +34,7 @@ func scriptFiles() map[string]string {
 }
 
 // elsewhere are functions that are no part of a kernel for virtual machines.
-var elsewhere = []string{"msm:", "soc_new_pcm"}
+var elsewhere = []string{"msm:", "soc_new_pcm", "apr_dlkm:"}
 
 // proveScripts: each script for what people do by hand is accepted where it
 // compiles, and leaves nothing behind, in an instance of its own.
@@ -52,7 +53,7 @@ func (m *machine) everyScript(opts compiler.Options) {
 		if err != nil {
 			m.g.Fatalf("%v", err)
 		}
-		if strings.Contains(string(text), elsewhere[0]) || strings.Contains(string(text), elsewhere[1]) {
+		if slices.ContainsFunc(elsewhere, func(name string) bool { return strings.Contains(string(text), name) }) {
 			continue
 		}
 		m.undone(filepath.Base(file), opts, string(text))
