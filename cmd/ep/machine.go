@@ -54,7 +54,7 @@ func (m *machine) open(writes bool) error {
 	}
 	if err != nil {
 		if errors.Is(err, tracefs.ErrNotFound) {
-			return fmt.Errorf("%w; try 'mount -t tracefs tracefs /sys/kernel/tracing'", err)
+			return m.noTracefs(err)
 		}
 		return err
 	}
@@ -78,6 +78,20 @@ func (m *machine) open(writes bool) error {
 		return err
 	}
 	return m.readJournals()
+}
+
+// noTracefs says why there is no tracefs to be seen. A kernel in lockdown for
+// confidentiality shows an empty one (fs/tracefs/inode.c, tracefs_create_file).
+func (m *machine) noTracefs(err error) error {
+	text, _ := fs.ReadFile(m.env.Root, "sys/kernel/security/lockdown") // "" if it cannot be read
+	if strings.Contains(string(text), "[confidentiality]") {
+		return errors.New("this kernel is locked down (confidentiality), and lets nobody trace; it is mostly due to its command line or to Secure Boot")
+	}
+	mounts, _ := fs.ReadFile(m.env.Root, "proc/self/mountinfo") // likewise
+	if strings.Contains(string(mounts), " - tracefs ") {
+		return errors.New("tracefs is mounted, but empty: the kernel is locked down (confidentiality), or shows no events here, as in a container")
+	}
+	return fmt.Errorf("%w; try 'mount -t tracefs tracefs /sys/kernel/tracing'", err)
 }
 
 // readJournals reads the journals. One that cannot be read is told of and let

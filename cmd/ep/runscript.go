@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/lang/types"
 	"github.com/eptrace/ep/runtime/apply"
 	"github.com/eptrace/ep/runtime/events"
 	"github.com/eptrace/ep/runtime/hist"
@@ -210,7 +211,14 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, appl
 		return err
 	}
 	ctx, caught := catchSignals()
-	o := session.Options{FS: m.fs, Proc: m.proc, Follow: c.PID, For: c.For, Interval: c.Interval, Output: c.format(ctx, m, g, out), Applied: applied,
+	symbols := symbol.New(m.proc)
+	o := session.Options{FS: m.fs, Proc: m.proc, Follow: c.PID, For: c.For, Interval: c.Interval, Output: c.format(ctx, m, g, out, symbols),
+		Applied: func() {
+			applied()
+			if showsSymbols(p) {
+				go func() { _ = symbols.Load() }() // while records come; an address has no name if it cannot
+			}
+		},
 		Say: func(format string, args ...any) { fmt.Fprintf(m.env.Stderr, "ep: "+format+"\n", args...) }}
 	if args != nil {
 		stdout := m.env.Stderr
@@ -243,6 +251,23 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, appl
 		err = errors.Join(err, errors.New("not all could be taken back; 'ep clean' tries again"))
 	}
 	return c.exit(m, g, p, result, err, caught())
+}
+
+// showsSymbols reports whether records of p have addresses that are shown by name.
+func showsSymbols(p *plan.Plan) bool {
+	for _, s := range p.Streams {
+		for _, f := range s.Fields {
+			switch t := f.Type.(type) {
+			case types.Stack:
+				return true
+			case types.Int:
+				if t.Form == types.Ksym {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // leftBy reports whether a journal says that something may be left.
@@ -361,9 +386,9 @@ func (c *runCmd) output(env *Env) (w io.Writer, finish func() error, err error) 
 }
 
 // format returns the output that the flags ask for.
-func (c *runCmd) format(ctx context.Context, m *machine, g *globals, w io.Writer) session.Output {
+func (c *runCmd) format(ctx context.Context, m *machine, g *globals, w io.Writer, symbols *symbol.Kernel) session.Output {
 	f := session.Format{Wall: c.Time == "wall", Problems: m.env.Stderr,
-		Names: events.Names{Symbols: symbol.New(m.proc)}}
+		Names: events.Names{Symbols: symbols}}
 	if t, err := openLive(m.env); err == nil {
 		f.Names.Syscalls = t
 	}

@@ -50,7 +50,7 @@ type verdict struct {
 func (e *Error) Diagnostic() diag.Diagnostic {
 	v := e.verdict()
 	d := diag.Diagnostic{Severity: diag.Error, Code: v.code, Source: e.Script, Span: e.Span, Message: v.message}
-	if e.Way == "" {
+	if e.Way == "" && e.Data != "" {
 		at := "the command was"
 		if e.Log != nil {
 			at = "the kernel's error_log: " + e.Log.String() + "; the command was"

@@ -43,6 +43,7 @@ var cases = []vm.Case{
 	on("panic", 3*time.Minute, provePanic),
 	on("stopped-reader", 3*time.Minute, proveStoppedReader),
 	on("processes", 3*time.Minute, proveProcesses),
+	on("load", 10*time.Minute, measureLoad),
 	on("speed-start", 3*time.Minute, measureStart),
 	on("speed-batch", 3*time.Minute, measureBatch),
 }

@@ -6,6 +6,7 @@ package eventsproof
 import (
 	"archive/zip"
 	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +98,11 @@ var dynamicEvents = []string{
 	"p:epproof/char FN c=+0(%A1):char s=+0(%A1):char[4]",
 	"p:epproof/strs FN two=+0(%SP):string[2]",
 	"r:epproof/ret FN ret=$retval:s32",
+	"f:epproof/fentry FN dfd=$arg1:s32 name=+0($arg2):ustring how=$arg3:x64",
+	"f:epproof/fexit FN%return ret=$retval:s64",
+	"t:epproof/tpoint sched_switch preempt=$arg1:u8 prev=$arg2:x64 next=$arg3:x64",
+	"p:epproof/user /init:UFN n=%U0:s32 text=+0(%U1):string words=+0(%U1):x32[2]",
+	"r:epproof/userret /init:UFN ret=$retval:s64",
 	"e:epproof/switch sched.sched_switch prev=$prev_comm:string pid=$prev_pid:s32 state=$prev_state:s64 next=$next_comm:string",
 	"e:epproof/exec sched.sched_process_exec file=$filename:string pid=$pid:s32",
 	"s:epproof_synth s32 pid; char[] comm; char[16] fixed; u64 lat; s32 prio",
@@ -113,10 +120,32 @@ var triggers = [][2]string{
 // registers are the probe's words for the first two arguments, the stack
 // pointer and the instruction pointer.
 func registers(arch string) *strings.Replacer {
+	user := fmt.Sprintf("%#x", fileOffset(reflect.ValueOf(called).Pointer()))
 	if arch == "arm64" {
-		return strings.NewReplacer("FN", "do_sys_openat2", "%A0", "%x0", "%A1", "%x1", "%SP", "%sp", "%IP", "%pc")
+		return strings.NewReplacer("UFN", user, "%U0", "%x0", "%U1", "%x1", "FN", "do_sys_openat2", "%A0", "%x0", "%A1", "%x1", "%SP", "%sp", "%IP", "%pc")
 	}
-	return strings.NewReplacer("FN", "do_sys_openat2", "%A0", "%di", "%A1", "%si", "%SP", "%sp", "%IP", "%ip")
+	return strings.NewReplacer("UFN", user, "%U0", "%ax", "%U1", "%bx", "FN", "do_sys_openat2", "%A0", "%di", "%A1", "%si", "%SP", "%sp", "%IP", "%ip")
+}
+
+// called is what probes of programs are at. Go hands over arguments and results in
+// the registers that registers names.
+//
+//go:noinline
+func called(n int, text *byte) int { return n*3 + int(*text) }
+
+// fileOffset returns where in the file of this program an address is.
+func fileOffset(addr uintptr) uint64 {
+	f, err := elf.Open("/proc/self/exe")
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if a := uint64(addr); p.Type == elf.PT_LOAD && p.Vaddr <= a && a < p.Vaddr+p.Filesz {
+			return a - p.Vaddr + p.Off
+		}
+	}
+	panic("internal error: the program does not have its own function")
 }
 
 func write(file, data string) error { return writeMode(file, data, plan.Append) }
@@ -350,6 +379,8 @@ func workload(g *vm.G) {
 		}
 		_, _ = os.Open("/no/such file" + strconv.Itoa(i))
 		unix.Getppid()
+		text := []byte(fmt.Sprintf("call %d\x00", i))
+		called(i-20, &text[0])
 		time.Sleep(200 * time.Microsecond)
 	}
 	for range 2 {
