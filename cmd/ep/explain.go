@@ -130,6 +130,7 @@ type explanation struct {
 	Version    int         `json:"version"`
 	Script     string      `json:"script"`
 	Target     string      `json:"target"`
+	About      string      `json:"about,omitempty"` // the comment that the script begins with
 	Statements []statement `json:"statements"`
 }
 
@@ -138,6 +139,7 @@ type explanation struct {
 type statement struct {
 	Line    int         `json:"line,omitempty"`
 	EndLine int         `json:"endLine,omitempty"`
+	Comment string      `json:"comment,omitempty"` // what stands above it
 	Text    string      `json:"text,omitempty"`
 	Writes  []explained `json:"writes"`
 
@@ -156,12 +158,12 @@ type explained struct {
 // explain ties the writes of a plan to the statements of its script: those that
 // hold the place which a write came from first.
 func explain(src *source.Source, p *plan.Plan) explanation {
-	e := explanation{Version: 1, Script: src.Name(), Target: p.Target}
+	e := explanation{Version: 1, Script: src.Name(), Target: p.Target, About: about(src)}
 	tree, _ := syntax.Parse(src)
 	for _, item := range tree.Items {
 		from, to := src.Position(item.Span().Start), src.Position(item.Span().End)
 		e.Statements = append(e.Statements, statement{
-			Line: from.Line, EndLine: to.Line, Text: src.Text()[item.Span().Start:item.Span().End],
+			Line: from.Line, EndLine: to.Line, Comment: aboutLine(src, from.Line), Text: src.Text()[item.Span().Start:item.Span().End],
 			Writes: []explained{}, span: item.Span(), idle: idle(item),
 		})
 	}
@@ -203,10 +205,14 @@ func (e explanation) print(b *bytes.Buffer, p *plan.Plan) {
 	if p.Instance != "" {
 		fmt.Fprintf(b, "In the instance '%s', which is made before and removed after.\n\n", p.Instance)
 	}
+	if e.About != "" {
+		b.WriteString(commented(e.About) + "\n")
+	}
 	for i, s := range e.Statements {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
+		b.WriteString(commented(s.Comment))
 		for line := range strings.Lines(s.Text) {
 			b.WriteString(strings.TrimRight(line, "\n") + "\n")
 		}
@@ -220,4 +226,13 @@ func (e explanation) print(b *bytes.Buffer, p *plan.Plan) {
 			fmt.Fprintf(b, "%3d %s\n      # %s\n", w.Step, emit.Line(p, &p.Writes[w.Step-1]), w.Why)
 		}
 	}
+}
+
+// commented makes lines of comment of text.
+func commented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
+	return b.String()
 }

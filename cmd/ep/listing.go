@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 	"github.com/eptrace/ep/stdlib"
 )
@@ -25,7 +26,8 @@ type entry struct {
 	Number *int         `json:"number,omitempty"`
 	Fields []fieldEntry `json:"fields,omitempty"` // or arguments
 	Result string       `json:"result,omitempty"`
-	Doc    string       `json:"doc,omitempty"` // of a module: what it says of itself
+	Doc    string       `json:"doc,omitempty"`    // of a module: what it says of itself
+	Params []paramEntry `json:"params,omitempty"` // of a module
 }
 
 type fieldEntry struct {
@@ -102,16 +104,9 @@ func (l *lister) module(name string) {
 	e := entry{Kind: "module", Name: name, Source: name}
 	if l.verbose {
 		text, _ := stdlib.Module(name) // it is of the list
-		for line := range strings.Lines(text) {
-			words, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
-			if !ok {
-				break
-			}
-			if !strings.HasPrefix(words, "!") {
-				e.Doc += strings.TrimPrefix(words, " ") + "\n"
-			}
+		if src, err := source.New(name, text); err == nil {
+			e.Doc, e.Params = about(src), paramsOf(src)
 		}
-		e.Doc = strings.TrimSpace(e.Doc)
 	}
 	l.add(e)
 }
@@ -157,6 +152,7 @@ func (e *entry) print(b *bytes.Buffer) {
 	for line := range strings.Lines(e.Doc) {
 		b.WriteString(strings.TrimRight("  "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 	}
+	e.printParams(b)
 	width := 0
 	for _, f := range e.Fields {
 		width = max(width, len(f.Name))
@@ -167,6 +163,25 @@ func (e *entry) print(b *bytes.Buffer) {
 	}
 	if e.Result != "" {
 		fmt.Fprintf(b, "  %-*s  %s\n", width, "$ret", e.Result)
+	}
+}
+
+// printParams prints how a module's params are set, with their defaults.
+func (e *entry) printParams(b *bytes.Buffer) {
+	width := 0
+	for i := range e.Params {
+		width = max(width, len(e.Params[i].String()))
+	}
+	for i := range e.Params {
+		if i == 0 {
+			b.WriteString("\n  params, with their defaults:\n")
+		}
+		p := &e.Params[i]
+		lead := fmt.Sprintf("    %-*s  ", width, p)
+		for line := range strings.Lines(p.Doc + "\n") {
+			b.WriteString(strings.TrimRight(lead+line, " \n") + "\n")
+			lead = strings.Repeat(" ", len(lead))
+		}
 	}
 }
 
