@@ -7,10 +7,13 @@
 package compiler
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/check"
+	"github.com/eptrace/ep/compiler/judge"
 	"github.com/eptrace/ep/compiler/lower"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
@@ -58,7 +61,33 @@ func Compile(src *source.Source, t *target.Target, opts Options) (*plan.Plan, di
 	if list.HasErrors() {
 		return nil, list
 	}
+	if err := judge.Plan(p, t); err != nil {
+		return nil, append(list, planRefused(src, p, err)).Sort()
+	}
 	return p, list
+}
+
+// planRefused tells of a bug of ep: p has a write that the target would refuse.
+func planRefused(src *source.Source, p *plan.Plan, err error) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.PlanRefused,
+		Source:   src,
+		Message:  fmt.Sprintf("internal error: ep made a plan that kernel '%s' would refuse", p.Target),
+	}
+	var refused *judge.PlanError
+	if errors.As(err, &refused) {
+		if o := refused.Write.Origin; len(o) > 0 {
+			d.Span = o[0].Span
+		}
+		doing := "the write"
+		if refused.Undoing {
+			doing = "undoing"
+		}
+		d.Notes = append(d.Notes, diag.Note{Message: fmt.Sprintf("%s '%s' to %s: %v", doing, refused.Write.Data, refused.Write.File, refused.Refusal)})
+	}
+	d.Notes = append(d.Notes, diag.Note{Message: "this is a mistake of ep, not of the script: please report it with the script"})
+	return d
 }
 
 // modules finds the text of a module: ep's own, which are embedded, or the

@@ -54,7 +54,7 @@ func spellPred(c *Pred) error {
 	if err := spellValue(c.Value); err != nil {
 		return err
 	}
-	if c.Suffix == "ustring" && c.Value.Kind != String || c.Suffix == "function" && c.Value.Kind != Number {
+	if c.Suffix == "ustring" && c.Value.Kind == CPUs || c.Suffix == "function" && c.Value.Kind != Number {
 		return fmt.Errorf("%s with %s", c.Suffix, c.Value)
 	}
 	switch c.Value.Kind {
@@ -93,7 +93,7 @@ func spellValue(v Value) error {
 			return fmt.Errorf("string %q", v.Text)
 		}
 	case CPUs:
-		if v.Text == "" || !all(v.Text, func(c byte) bool { return isWord(c) || strings.IndexByte(",-:/", c) >= 0 }) {
+		if v.Text == "" || !all(v.Text, func(c byte) bool { return isWord(c) || strings.IndexByte(",-:/ ", c) >= 0 }) {
 			return fmt.Errorf("CPU list %q", v.Text)
 		}
 	default:

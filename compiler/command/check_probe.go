@@ -26,7 +26,7 @@ func spellArgs(args []Arg, ofEprobe bool) error {
 func spellType(t FetchType) error {
 	switch t.Base {
 	case "b":
-		if t.Count != 0 || t.Bits < 1 || t.Offset < 0 || t.Bits+t.Offset > t.Of {
+		if t.Count < 0 || t.Count > MaxArray || t.Bits < 1 || t.Offset < 0 || t.Bits+t.Offset > t.Of {
 			return errors.New("bit field out of its container")
 		}
 		switch t.Of {

@@ -58,8 +58,8 @@ const (
 	// it included. trace_events_hist.c, parse_expr.
 	MaxOperators = 3
 	// MaxKeyBytes is the size of all keys of a hist together, each rounded up
-	// to 8 bytes: a dynamic string counts 256, a stack 248. HIST_KEY_SIZE_MAX
-	// of trace_events_hist.c.
+	// to 8 bytes: a dynamic string counts 256, a stack 248. Up to v6.17 it is
+	// 384, and a stack counts 128. HIST_KEY_SIZE_MAX of trace_events_hist.c.
 	MaxKeyBytes = 504
 	// MaxLine is the longest line, in bytes without its newline. WRITE_BUFSIZE
 	// of kernel/trace/trace.c, and PAGE_SIZE for filters and triggers.

@@ -9,6 +9,7 @@ import (
 type SyntaxError struct {
 	Offset  int // in bytes from the start of what was parsed
 	Message string
+	Kernel  string // what the kernel's error_log says; "" if nothing, or not known
 }
 
 // Error returns "byte N: message".
@@ -16,6 +17,11 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offse
 
 func errAt(offset int, format string, args ...any) error {
 	return &SyntaxError{Offset: offset, Message: fmt.Sprintf(format, args...)}
+}
+
+// logged is errAt of a mistake for which the kernel has words.
+func logged(kernel string, offset int, message string) error {
+	return &SyntaxError{Offset: offset, Message: message, Kernel: kernel}
 }
 
 // maxParse bounds what Parse looks at, in bytes: read back, a line can be

@@ -32,7 +32,7 @@ func parseDynamic(file, line string) (Command, error) {
 		return nil, errAt(0, "no command")
 	}
 	head := list[0]
-	if head.text[0] == '-' || head.text[0] == '!' && file != "synthetic_events" {
+	if (head.text[0] == '-' || head.text[0] == '!') && file != "synthetic_events" {
 		return parseDelete(line, list)
 	}
 	if file == "synthetic_events" {
@@ -211,7 +211,7 @@ func joinBlanks(s string) string {
 func parseFprobe(h head, at word, rest []word) (Command, error) {
 	// Until v6.13 a number was the count of functions followed at once. It is
 	// a hint that later kernels have no use for.
-	if _, err := parseUint(h.extra.text); h.extra.text != "" && err != nil {
+	if _, err := parseUint(h.extra.text); h.extra.text != "" && isDigit(h.extra.text[0]) && err != nil {
 		return nil, errAt(h.extra.at, "want ':'")
 	}
 	c := &Fprobe{}
@@ -260,7 +260,7 @@ func cutModule(s string) (module, symbol string) {
 }
 
 func parseTprobe(h head, at word, rest []word) (Command, error) {
-	if h.extra.text != "" {
+	if h.extra.text != "" && isDigit(h.extra.text[0]) {
 		return nil, errAt(h.extra.at, "want ':'")
 	}
 	if !isIdent(at.text) {

@@ -65,7 +65,7 @@ func parseSum(s string, at int) (HistExpr, error) {
 			return join(sum, sumOp, product), nil
 		}
 		if op = s[0]; strings.IndexByte("+-*/", op) < 0 {
-			return nil, errAt(at, "want an operator")
+			return nil, logged("Couldn't find field", at, "want an operator")
 		}
 		s, at = s[1:], at+1
 	}
@@ -85,12 +85,14 @@ func parseOperand(s string, at int) (x HistExpr, n int, err error) {
 	}
 	text := s[:n]
 	switch {
+	case text == "" && (s == "" || strings.IndexByte("+-*/", s[0]) >= 0):
+		return nil, 0, errAt(at, wantOperand)
 	case text == "":
-		return nil, 0, errAt(at, "want a field, a variable or a number")
+		return nil, 0, logged("Couldn't find field", at, wantOperand)
 	case strings.Contains(text, "$"):
 		x, ok := parseRef(text)
 		if !ok {
-			return nil, 0, errAt(at, "want a variable")
+			return nil, 0, logged("Couldn't find field", at, "want a variable")
 		}
 		return x, n, nil
 	}
@@ -107,11 +109,18 @@ func parseOperand(s string, at int) (x HistExpr, n int, err error) {
 		}
 	}
 	f, ok := parseHistField(s[:n])
-	if !ok {
-		return nil, 0, errAt(at, "want a field, a variable or a number")
+	switch {
+	case ok:
+		return f, n, nil
+	case isDigit(text[0]):
+		return nil, 0, logged("Expecting numeric literal", at, "want a number")
+	case isIdent(f.Name) && f.Modifier != "" && !strings.Contains(f.Modifier, "."):
+		return nil, 0, logged("Invalid field modifier", at+len(f.Name)+1, "no such modifier")
 	}
-	return f, n, nil
+	return nil, 0, logged("Couldn't find field", at, wantOperand)
 }
+
+const wantOperand = "want a field, a variable or a number"
 
 // parseHistField reads `FIELD[.MODIFIER]` or `SYS.EV.FIELD`.
 func parseHistField(s string) (HistField, bool) {

@@ -79,10 +79,17 @@ func cutType(body string) (fetch, typ string) {
 }
 
 func parseFetchType(s string, at int) (t FetchType, err error) {
-	t.Base = s
-	switch {
-	case strings.HasPrefix(s, "b"):
-		bits, rest, ok1 := strings.Cut(s[1:], "@")
+	base := s
+	if strings.HasSuffix(s, "]") {
+		before, n, ok := strings.Cut(s[:len(s)-1], "[")
+		base = before
+		if t.Count, err = parseSmall(n); !ok || err != nil || t.Count < 1 || t.Count > MaxArray {
+			return t, errAt(at, "want a count of 1 to %d", MaxArray)
+		}
+	}
+	t.Base = base
+	if strings.HasPrefix(base, "b") {
+		bits, rest, ok1 := strings.Cut(base[1:], "@")
 		off, of, ok2 := strings.Cut(rest, "/")
 		var err1, err2, err3 error
 		t.Base = "b"
@@ -91,12 +98,6 @@ func parseFetchType(s string, at int) (t FetchType, err error) {
 		t.Of, err3 = parseSmall(of)
 		if !ok1 || !ok2 || first(err1, err2, err3) != nil || t.Bits == 0 {
 			return t, errAt(at, "want bBITS@OFFSET/OF")
-		}
-	case strings.HasSuffix(s, "]"):
-		base, n, ok := strings.Cut(s[:len(s)-1], "[")
-		t.Base = base
-		if t.Count, err = parseSmall(n); !ok || err != nil || t.Count < 1 || t.Count > MaxArray {
-			return t, errAt(at, "want a count of 1 to %d", MaxArray)
 		}
 	}
 	if t.Base == "" || spellType(t) != nil {
@@ -217,8 +218,12 @@ func parseAt(s string, at int) (Fetch, error) {
 	return f, nil
 }
 
-// parseSigned reads a number that has a sign.
+// parseSigned reads a number that has a sign. After a plus the kernel takes a
+// minus, too.
 func parseSigned(s string) (int64, error) {
+	if strings.HasPrefix(s, "+-") {
+		s = s[1:]
+	}
 	n, err := parseUint(s[1:])
 	switch {
 	case err != nil:

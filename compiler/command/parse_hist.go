@@ -36,12 +36,10 @@ func parseHist(event EventName, text string, at int, remove bool) (Command, erro
 		c.If = cond
 		text = text[:i]
 	}
-	at += len("hist")
-	rest, ok := strings.CutPrefix(text[len("hist"):], ":")
-	if !ok {
-		return nil, errAt(at, "want ':'")
+	rest, at, err := afterKind(text, at)
+	if err != nil {
+		return nil, err
 	}
-	at += 1 + lead(rest)
 	for part := range strings.SplitSeq(trim(rest), ":") {
 		s := part
 		if shown {
@@ -76,9 +74,9 @@ func withoutSortModifiers(part string) string {
 	return "sort=" + strings.Join(keys, ",")
 }
 
-// HistCond returns the condition of a hist trigger's line as it stands there,
+// TriggerCond returns the condition of a line of a trigger file as it stands there,
 // from which the kernel tells one hist from another; "" if it has none.
-func HistCond(line string) string {
+func TriggerCond(line string) string {
 	if i, j := findIf(line); i >= 0 {
 		return line[j:]
 	}
@@ -103,7 +101,7 @@ func parseHistPart(c *Hist, s string, at int) error {
 	}
 	valueAt := at + len(word) + 1
 	if value == "" {
-		return errAt(valueAt, "want something after '='")
+		return logged("Empty assignment", valueAt, "want something after '='")
 	}
 	var err error
 	switch word {
@@ -124,13 +122,10 @@ func parseHistPart(c *Hist, s string, at int) error {
 		return nil
 	case "name":
 		c.Name = value
-		if !isToken(value) {
-			return errAt(valueAt, "want a name")
-		}
 		return nil
 	case "clock":
-		c.Clock = value
-		if !isToken(value) {
+		c.Clock = trim(value)
+		if !isToken(c.Clock) {
 			return errAt(valueAt, "want a clock")
 		}
 		return nil
@@ -162,9 +157,9 @@ func parseSort(c *Hist, s string, at int) error {
 		k := HistSort{Name: undouble(name), Desc: order == "descending"}
 		switch {
 		case name == "":
-			return errAt(at, "want a key or a value to sort by")
+			return logged("Empty sort field", at, "want a key or a value to sort by")
 		case ordered && !k.Desc && order != "ascending":
-			return errAt(at+len(name)+1, "want 'ascending' or 'descending'")
+			return logged("Invalid sort modifier", at+len(name)+1, "want 'ascending' or 'descending'")
 		}
 		c.Sort = append(c.Sort, k)
 		at += len(item) + 1
@@ -176,7 +171,7 @@ func parseVars(c *Hist, s string, at int) error {
 	for item := range strings.SplitSeq(s, ",") {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			return errAt(at, "want VARIABLE=VALUE")
+			return logged("Malformed assignment", at, "want VARIABLE=VALUE")
 		}
 		x, err := parseExpr(value, at+len(name)+1)
 		if err != nil {
@@ -194,38 +189,44 @@ func parseVars(c *Hist, s string, at int) error {
 func parseAction(s string, at int) (a HistAction, err error) {
 	handler, rest, ok := strings.Cut(s, "(")
 	a.Handler = handler
-	arg, call, ok2 := strings.Cut(rest, ").")
-	if !ok || !ok2 {
-		return a, errAt(at, "no part of a hist")
-	}
+	arg, after, closed := strings.Cut(rest, ")")
+	skipped, call, ok2 := strings.Cut(after, ".")
 	argAt := at + len(handler) + 1
-	switch handler {
-	case "onmatch":
-		group, name, _ := strings.Cut(arg, ".")
+	switch {
+	case !ok || handler != "onmatch" && handler != "onmax" && handler != "onchange":
+		return a, errAt(at, "no part of a hist")
+	case !closed:
+		return a, logged("No closing paren found", at+len(s), "want ')'")
+	case handler == "onmatch":
+		group, name, ok := strings.Cut(arg, ".")
 		a.Match = EventName{Group: group, Name: name}
-		if spellAnyEvent(a.Match) != nil {
-			return a, errAt(argAt, "want SYSTEM.EVENT")
+		if !ok {
+			return a, logged("Missing subsystem", argAt, "want SYSTEM.EVENT")
 		}
-	case "onmax", "onchange":
-		a.Var, ok = strings.CutPrefix(arg, "$")
-		if !ok || !isVarName(a.Var) {
-			return a, errAt(argAt, "want a variable")
+		if spellAnyEvent(a.Match) != nil {
+			return a, logged("Invalid subsystem or event name", argAt, "want SYSTEM.EVENT")
 		}
 	default:
-		return a, errAt(at, "no part of a hist")
+		a.Var, ok = strings.CutPrefix(arg, "$")
+		if !ok || !isVarName(a.Var) {
+			return a, logged("For onmax(x) or onchange(x), x must be a variable", argAt, "want a variable")
+		}
 	}
-	callAt := argAt + len(arg) + 2
+	callAt := argAt + len(arg) + 1 + len(skipped) + 1
 	do, params, ok := strings.Cut(call, "(")
-	if !ok || !isIdent(do) {
-		return a, errAt(callAt, "want ACTION(…)")
+	if !ok2 {
+		return a, logged("No action found", at+len(s), "want '.ACTION(…)'")
 	}
-	params, _, closed := strings.Cut(params, ")")
+	if !ok || !isIdent(do) {
+		return a, logged("No action found", callAt, "want ACTION(…)")
+	}
+	params, _, closed = strings.Cut(params, ")")
 	paramsAt := callAt + len(do) + 1
 	switch {
 	case strings.HasPrefix(do, "snapshot"):
 		a.Do = "snapshot"
 		if !closed {
-			return a, errAt(paramsAt+len(params), "want ')'")
+			return a, logged("No closing paren found", paramsAt+len(params), "want ')'")
 		}
 		return a, nil
 	case strings.HasPrefix(do, "save"):
@@ -234,8 +235,11 @@ func parseAction(s string, at int) (a HistAction, err error) {
 		a.Do = "trace"
 		synth, more, ok := strings.Cut(params, ",")
 		a.Synth = trim(synth)
-		if !isIdent(a.Synth) {
-			return a, errAt(paramsAt, "want a synthetic event")
+		switch {
+		case len(a.Synth) < MinActionWord:
+			return a, logged("Invalid action param", paramsAt, "want the name of a synthetic event, of two letters or more")
+		case !isIdent(a.Synth):
+			return a, logged("Couldn't find synthetic event", paramsAt, "want a synthetic event")
 		}
 		if !ok {
 			return a, nil
@@ -252,9 +256,12 @@ func parseParams(s string, at int) ([]HistExpr, error) {
 	var list []HistExpr
 	for item := range strings.SplitSeq(s, ",") {
 		text, textAt := trim(item), at+lead(item)
+		if len(text) < MinActionWord {
+			return nil, logged("Invalid action param", textAt, "want a variable or a field, of two characters or more")
+		}
 		x, n, err := parseOperand(text, textAt)
 		if err == nil && n < len(text) {
-			err = errAt(textAt+n, "want ','")
+			err = logged("Couldn't find field", textAt+n, "want ','")
 		}
 		if err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 // parseKprobe reads `[MOD:]SYM[+OFF][%return]` or an address, and what follows.
 func parseKprobe(h head, at word, rest []word) (Command, error) {
 	c := &Kprobe{Return: h.kind == 'r'}
-	if h.extra.text != "" {
+	if h.extra.text != "" && isDigit(h.extra.text[0]) {
 		n, err := strconv.ParseUint(h.extra.text, 10, 32)
 		if err != nil || n == 0 || n > MaxActive || h.kind != 'r' {
 			return nil, errAt(h.extra.at, "want ':'")
@@ -30,9 +30,6 @@ func parseKprobe(h head, at word, rest []word) (Command, error) {
 		}
 		if err := first(spellModule(c.Module), spellSymbol(c.Symbol)); err != nil {
 			return nil, errAt(at.at, "want a function")
-		}
-		if c.Return && c.Offset != 0 {
-			return nil, errAt(at.at, "return of an instruction")
 		}
 	}
 	kind := byte('p')
@@ -66,7 +63,7 @@ func placeName(symbol string) string {
 
 // parseUprobe reads `PATH:OFF[(REFCTR)][%return]` and what follows.
 func parseUprobe(h head, at word, rest []word) (Command, error) {
-	if h.extra.text != "" {
+	if h.extra.text != "" && isDigit(h.extra.text[0]) && h.kind != 'r' {
 		return nil, errAt(h.extra.at, "want ':'")
 	}
 	c := &Uprobe{Return: h.kind == 'r'}

@@ -108,21 +108,21 @@ func (p *printer) args(args []Arg) {
 	}
 }
 
-// fetchType prints `:BASE[[COUNT]]` or `:bBITS@OFFSET/OF`.
+// fetchType prints `:BASE[[COUNT]]` or `:bBITS@OFFSET/OF[[COUNT]]`.
 func (p *printer) fetchType(t FetchType) {
 	if t.Base == "" {
 		return
 	}
 	p.char(':')
 	p.text(t.Base)
-	switch {
-	case t.Bits != 0:
+	if t.Bits != 0 {
 		p.int(t.Bits)
 		p.char('@')
 		p.int(t.Offset)
 		p.char('/')
 		p.int(t.Of)
-	case t.Count != 0:
+	}
+	if t.Count != 0 {
 		p.char('[')
 		p.int(t.Count)
 		p.char(']')

@@ -20,16 +20,8 @@ func (m *maker) parseAction(a command.HistAction) error {
 		r.Near = m.j.nearEvent(name{a.Match.Group, a.Match.Name})
 		return r
 	}
-	if a.Do == "trace" && len(a.Synth) < command.MinActionWord {
-		return m.no("EINVAL", "Invalid action param", a.Synth, "'%s' is too short: a name in an action has two letters or more", a.Synth)
-	}
 	if most := m.j.t.Limits().ActionParams; len(a.Params) > most {
 		return m.no("EINVAL", "Too many action params", "", "%d parameters; the kernel takes %d", len(a.Params), most)
-	}
-	for _, p := range a.Params {
-		if text := exprText(p); len(text) < command.MinActionWord {
-			return m.no("EINVAL", "Invalid action param", text, "'%s' is too short: a name in an action has two letters or more", text)
-		}
 	}
 	if a.Handler == "onmatch" && a.Do != "trace" {
 		return m.no("EINVAL", "Handler doesn't support action", a.Do, "'%s' goes with onmax and onchange, not with onmatch", a.Do)
@@ -131,6 +123,7 @@ func (m *maker) fieldVariable(x command.HistExpr) (*variable, error) {
 		return nil, m.no("EINVAL", "Couldn't create or find variable", text, "the histogram has no room for '%s', which takes a variable, or the event has one of that name", text)
 	}
 	made.histValue = histValue{traits: isVariable, typ: v.typ, size: v.size}
+	made.unsigned = v.signed
 	return made, nil
 }
 
@@ -159,6 +152,7 @@ func (m *maker) emit(a command.HistAction) error {
 			return m.no("EINVAL", "Param type doesn't match synthetic event field type", text, "'%s' does not fit the field '%s %s' of %s: %s",
 				text, e.synth.Fields[i].Type, e.synth.Fields[i].Name, e.name, why)
 		}
+		m.misleadParam(text, v, e.synth.Fields[i])
 		if err := m.refer(v); err != nil {
 			return err
 		}
@@ -205,6 +199,7 @@ func (m *maker) param(a command.HistAction, x command.HistExpr) (*variable, erro
 			y.Event = command.EventName{}
 			v, err := m.fieldVariable(y)
 			if err == nil {
+				m.misleadOwn(a, y)
 				return v, nil
 			}
 			refused = err
@@ -292,6 +287,12 @@ func (j *Judge) guess(e *event, field string) histValue {
 	return histValue{}
 }
 
+// tornType reports whether a stack's type is not equal to itself: kernels
+// without stacks in synthetic events write it differently in two places.
+func (m *maker) tornType(s target.Field) bool {
+	return strings.Contains(s.Decl, "long[") && !m.j.t.Has(target.SyntheticStacks)
+}
+
 // unfit tells why a value does not fit a field of a synthetic event, "" if it
 // does (check_synth_field). Equal types fit by their text alone; of others only
 // the sizes and the signs are compared.
@@ -302,9 +303,11 @@ func (m *maker) unfit(f command.SynthField, v histValue) string {
 	switch {
 	case strings.Contains(v.typ, "char[") && text && dynamic,
 		strings.Contains(v.typ, "long[") && m.j.isStackField(&s),
-		v.typ == s.Decl:
+		v.typ == s.Decl && !m.tornType(s):
 		return ""
-	case s.Size != v.size && v.typ != "" && strings.Contains(v.typ, "["):
+	case strings.Contains(v.typ, "long["):
+		return "it is a stack trace"
+	case s.Size != v.size && strings.Contains(v.typ, "["):
 		return sprintf("it is a %s", v.typ)
 	case s.Size != v.size:
 		return sprintf("it is a %s of %d bytes", v.typ, v.size)

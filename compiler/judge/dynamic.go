@@ -9,7 +9,11 @@ import (
 
 // dynamic carries out one line of dynamic_events or an older file of its kind.
 func (j *Judge) dynamic(file, line string) (misleads []string, err error) {
-	c, err := command.Parse(file, line)
+	parsed := line
+	if j.t.Has(target.QuirkTrailingOperator) && strings.HasPrefix(strings.TrimSpace(line), "e") {
+		parsed = withoutTrailingOperator(line)
+	}
+	c, err := command.Parse(file, parsed)
 	if err != nil {
 		return nil, syntax(err, line)
 	}

@@ -141,17 +141,20 @@ func (p *probe) fetchArg(n int, named bool) (fetched, error) {
 	case n > maxStack:
 		return fetched{}, no("EINVAL", "Invalid argument number", "no function has %d arguments", n)
 	}
-	if p.proto == nil || n <= len(p.proto.Params) {
-		v := fetched{code: true}
-		if p.proto != nil && !named {
-			v.btf = p.proto.Params[n-1].Type
-		}
-		return v, nil
+	if named && p.j.quiet {
+		return fetched{code: true}, nil
 	}
-	if !named {
-		return fetched{}, no("ENOENT", "This variable is not found at this probe point", "the function has %d parameters", len(p.proto.Params))
+	proto := p.prototype()
+	switch {
+	case proto == nil:
+	case n <= len(proto.Params) && !named:
+		return fetched{code: true, btf: proto.Params[n-1].Type}, nil
+	case n <= len(proto.Params):
+	case !named:
+		return fetched{}, no("ENOENT", "This variable is not found at this probe point", "the function has %d parameters", len(proto.Params))
+	default:
+		p.mislead("the function has %d parameters, so $arg%d is whatever is there", len(proto.Params), n)
 	}
-	p.mislead("the function has %d parameters, so $arg%d is whatever is there", len(p.proto.Params), n)
 	return fetched{code: true}, nil
 }
 
@@ -162,13 +165,15 @@ func (p *probe) fetchResult() (fetched, error) {
 		return fetched{}, no("EINVAL", badVar, "an eprobe has no result of a function")
 	case !p.exit:
 		return fetched{}, no("EINVAL", "$retval is not available on probe", "only a probe of a return has a result")
-	case p.proto == nil:
+	}
+	proto := p.prototype()
+	if proto == nil {
 		return fetched{code: true}, nil
 	}
-	if _, void := p.proto.Result.(types.Void); void {
+	if _, void := proto.Result.(types.Void); void {
 		return fetched{}, no("ENOENT", "This function returns 'void' type", "the function returns nothing")
 	}
-	return fetched{code: true, btf: p.proto.Result}, nil
+	return fetched{code: true, btf: proto.Result}, nil
 }
 
 // fetchRegister is `%NAME`.
@@ -198,11 +203,11 @@ func (p *probe) fetchSymbol(f command.At) (fetched, error) {
 	if p.kind == uprobe {
 		return v, no("EINVAL", "Symbol is not available with uprobe", "a uprobe does not know the kernel's symbols")
 	}
-	return v, p.symbol(f.Symbol)
+	return v, p.kernelSymbol(f.Symbol)
 }
 
-// symbol refuses a name that is no symbol of the kernel.
-func (p *probe) symbol(n string) error {
+// kernelSymbol refuses a name that is no symbol of the kernel.
+func (p *probe) kernelSymbol(n string) error {
 	state, err := p.j.t.Symbol(n)
 	if err != nil {
 		return err
@@ -260,11 +265,12 @@ func (p *probe) fetchVariable(path string) (fetched, error) {
 	if rest != "" && !p.j.t.Has(target.BTFMembers) {
 		return fetched{}, no("EINVAL", badFetch, "this kernel has no %s", target.BTFMembers)
 	}
-	if p.proto == nil {
+	proto := p.prototype()
+	if proto == nil {
 		return fetched{}, no("ENOENT", "No BTF entry for this probe point", "the kernel's types do not tell this function's parameters")
 	}
 	var names []string
-	for _, param := range p.proto.Params {
+	for _, param := range proto.Params {
 		if param.Name == head {
 			v := fetched{code: true, btf: param.Type}
 			if rest == "" {
@@ -319,7 +325,7 @@ func (p *probe) fetchSpecial(text string) (fetched, error) {
 			if i := strings.IndexAny(n, "+-"); i > 0 {
 				n = n[:i]
 			}
-			if err := p.symbol(n); err != nil {
+			if err := p.kernelSymbol(n); err != nil {
 				return fetched{}, err
 			}
 		}

@@ -28,12 +28,7 @@ func (j *Judge) filter(f file, text string) (misleads []string, err error) {
 // parseCond reads the text of a filter file.
 func (j *Judge) parseCond(path, text string) (command.Cond, error) {
 	if j.t.Has(target.QuirkTrailingOperator) {
-		cut := strings.TrimRight(text, " \t")
-		if s, ok := strings.CutSuffix(cut, "&&"); ok {
-			text = s
-		} else if s, ok := strings.CutSuffix(cut, "||"); ok {
-			text = s
-		}
+		text = withoutTrailingOperator(text)
 	}
 	c, err := command.Parse(path, text)
 	if err != nil {
@@ -80,7 +75,7 @@ func (j *Judge) cond(e *event, c command.Cond, line string) (misleads []string, 
 	case *command.Not:
 		return j.cond(e, c.X, line)
 	case *command.Pred:
-		p := predicate{j: j, e: e, p: c}
+		p := predicate{j: j, e: e, p: c, line: line}
 		if err := p.check(); err != nil {
 			if err.Hi == 0 {
 				err.at(line, c.Field)
@@ -119,6 +114,7 @@ type predicate struct {
 	j        *Judge
 	e        *event
 	p        *command.Pred
+	line     string // that it stands in
 	field    target.Field
 	class    class
 	misleads []string
@@ -135,6 +131,9 @@ func (p *predicate) check() *Refusal {
 		return err
 	}
 	if p.p.Suffix == "function" {
+		if strings.Contains(p.line, p.p.Value.Text+")") {
+			return no("EINVAL", "Function not found", "')' is taken into the function's name; a blank before it parts them")
+		}
 		return p.function()
 	}
 	switch p.p.Value.Kind {
@@ -251,8 +250,11 @@ func cpuList(s string) error {
 		if part == "all" || part == "N" {
 			continue
 		}
-		run, _, _ := strings.Cut(part, ":")
+		run, _, steps := strings.Cut(part, ":")
 		first, last, isRange := strings.Cut(run, "-")
+		if steps && !isRange {
+			return errors.New("want FIRST-LAST before ':'")
+		}
 		a, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
 		if err != nil {
 			return errors.New("want numbers")
@@ -300,8 +302,6 @@ func (p *predicate) number() *Refusal {
 		return no("EINVAL", "Expecting string field", "'%s' is text; write it between quotes", p.field.Name)
 	case p.p.Op == "~":
 		return no("EINVAL", illegalOp, "a number is no pattern")
-	case p.p.Suffix == "ustring":
-		return no("EINVAL", illegalOp, "'%s' is no text", p.field.Name)
 	case len(v) > command.MaxFilterNumber:
 		return no("EINVAL", "Operand too long", "the number has %d digits", len(v))
 	}

@@ -77,9 +77,9 @@ func (j *Judge) histogram(f file, line string) (misleads []string, err error) {
 	}
 	c, err := command.Parse("events/"+e.group+"/"+e.event+"/trigger", text)
 	if err != nil {
-		return nil, histSyntax(text, err)
+		return nil, syntax(err, text)
 	}
-	m.h = &hist{event: e, in: m.traced, buffer: f.buffer, cmd: c.(*command.Hist), cond: command.HistCond(strings.TrimSpace(text))}
+	m.h = &hist{event: e, in: m.traced, buffer: f.buffer, cmd: c.(*command.Hist), cond: command.TriggerCond(strings.TrimSpace(text))}
 	err = m.make(text)
 	return m.misleads, err
 }
@@ -153,7 +153,8 @@ func (m *maker) values() error {
 	hitcount := false
 	for i, x := range c.Vals {
 		f, isField := x.(command.HistField)
-		if isField && f.Name == "hitcount" && f.Modifier == "" && f.Event.Name == "" && !hitcount {
+		if isField && f.Name == "hitcount" && f.Modifier == "" && f.Event.Name == "" &&
+			(!hitcount || !m.j.t.Has(target.HistHitcountKey)) {
 			hitcount = true
 			continue
 		}
@@ -178,6 +179,9 @@ func (m *maker) values() error {
 			}
 			return m.no("EINVAL", "Invalid field modifier", text, "a value cannot be summed in that form")
 		}
+		if v.name == "" {
+			v.name = exprText(x)
+		}
 		m.misleadVal(x, v)
 		m.h.vals = append(m.h.vals, v)
 	}
@@ -197,9 +201,9 @@ func (m *maker) keys() error {
 		}
 		var v histValue
 		if f, ok := x.(command.HistField); ok && f.Name == "stacktrace" && f.Modifier == "" && f.Event.Name == "" {
-			v = histValue{traits: isKey | isStack, name: "common_stacktrace", typ: "unsigned long[]", size: stackBytes}
+			v = histValue{traits: isKey | isStack, name: "common_stacktrace", typ: "unsigned long[]", size: m.j.t.Limits().HistStackBytes}
 			if !m.j.t.Has(target.CommonStacktrace) {
-				v.name = "stacktrace"
+				v.name = "" // nothing to sort by
 			}
 		} else {
 			var err error
@@ -218,7 +222,7 @@ func (m *maker) keys() error {
 		m.h.keys = append(m.h.keys, v)
 		if bytes += v.size; bytes > limits.HistKeyBytes {
 			return m.no("EINVAL", "", "", "the keys have more than %d bytes; a text without a fixed place counts %d and a stack %d",
-				limits.HistKeyBytes, stringBytes, stackBytes)
+				limits.HistKeyBytes, stringBytes, limits.HistStackBytes)
 		}
 	}
 	return nil

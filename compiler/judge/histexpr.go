@@ -94,6 +94,9 @@ func (m *maker) binary(b *command.HistBinary, t traits) (histValue, error) {
 	if xs.traits.has(isConstant) && y.signed {
 		m.mislead("the result is unsigned, as the number that stands first is")
 	}
+	if y.size > x.size && !ys.traits.has(isConstant) {
+		m.mislead("the result has %d bytes, as the first operand has", x.size)
+	}
 	v.traits |= isExpr
 	v.typ, v.size, v.signed = x.typ, x.size, x.signed
 	return v, nil

@@ -52,11 +52,9 @@ const (
 
 func (t traits) has(any traits) bool { return t&any != 0 }
 
-// Sizes of what has none of its own.
-const (
-	stringBytes = 256 // MAX_FILTER_STR_VAL of kernel/trace/trace.h
-	stackBytes  = 248 // HIST_STACKTRACE_DEPTH longs
-)
+// stringBytes is the size of a text that has none of its own:
+// MAX_FILTER_STR_VAL of kernel/trace/trace.h.
+const stringBytes = 256
 
 // plainModifiers are those that any field may have.
 var plainModifiers = map[string]traits{
@@ -81,9 +79,12 @@ func (m *maker) field(x command.HistField, t traits) (histValue, error) {
 	case t.has(isHitcount):
 		v.typ, v.size = "u64", 8
 	case t.has(isStack):
-		v.typ, v.size = "unsigned long[]", stackBytes
+		v.typ, v.size = "unsigned long[]", m.j.t.Limits().HistStackBytes
 		if f == nil {
 			v.name = "common_stacktrace"
+		}
+		if !m.j.t.Has(target.CommonStacktrace) {
+			v.name = ""
 		}
 	case t.has(byLog2 | byBuckets):
 		inner, err := m.made(histValue{traits: t &^ (byLog2 | byBuckets), field: f, name: x.Name}, x)
@@ -114,7 +115,7 @@ func (m *maker) made(v histValue, x command.HistField) (histValue, error) {
 		if f.Loc == target.InPlace {
 			v.size = f.Size
 		}
-	case m.j.isStackField(f):
+	case m.isStackKey(f):
 		v.typ, v.size = f.Decl, stringBytes
 		v.traits |= isStack
 	case f.Size == 1, f.Size == 2, f.Size == 4, f.Size == 8:
@@ -129,6 +130,16 @@ func (m *maker) made(v histValue, x command.HistField) (histValue, error) {
 // a stack trace.
 func (j *Judge) isStackField(f *target.Field) bool {
 	return f.Loc == target.DataLoc && strings.Contains(f.Decl, "long[") && j.t.Has(target.SyntheticStacks)
+}
+
+// isStackKey reports whether the kernel knows that a field holds a stack trace.
+// One that does not check '.stacktrace' goes by that word alone.
+func (m *maker) isStackKey(f *target.Field) bool {
+	if m.j.isStackField(f) && m.j.t.Has(target.QuirkStacktraceModifier) {
+		m.mislead("this kernel takes '%s' for a number, which says where the stack is; '%s.stacktrace' is the stack", f.Name, f.Name)
+		return false
+	}
+	return m.j.isStackField(f)
 }
 
 // lookUp finds what a name with its modifier stands for; the field is nil if it
@@ -167,6 +178,11 @@ func (m *maker) lookUp(x command.HistField, t traits) (*target.Field, traits, er
 			return nil, 0, badModifier("there is no modifier '.%s'", x.Modifier)
 		}
 	}
+	if word == "stacktrace" && !has(target.QuirkStacktraceModifier) {
+		if f := m.j.fieldOf(m.h.event, x.Name); f == nil || !m.j.isStackField(f) {
+			return nil, 0, badModifier("'%s' is no stack trace", x.Name)
+		}
+	}
 	switch {
 	case x.Name == "common_timestamp":
 		m.h.stamped = true
@@ -191,9 +207,6 @@ func (m *maker) lookUp(x command.HistField, t traits) (*target.Field, traits, er
 		return &target.Field{Name: x.Name}, t | generic, nil
 	}
 	if word == "stacktrace" && !m.j.isStackField(f) {
-		if !has(target.QuirkStacktraceModifier) {
-			return nil, 0, badModifier("'%s' is no stack trace", x.Name)
-		}
 		m.mislead("this kernel stops with a fault at the next %s: '%s' is no stack trace, and it does not check", m.h.event, x.Name)
 	}
 	return f, t, nil

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 // written returns the line as command.Parse reads it: without those parts that a
 // later one overrides. It refuses what kernels show but do not read.
 func (m *maker) written(line string) (string, error) {
-	hist := strings.TrimSuffix(line, command.HistCond(line))
+	hist := strings.TrimSuffix(line, command.TriggerCond(line))
 	for _, shown := range []string{" [active]", " [paused]"} {
 		if strings.HasSuffix(strings.TrimSpace(line), shown) {
 			return "", m.no("EINVAL", "Couldn't find field", shown[1:], "'%s' is how the kernel shows the histogram, not how it is written", shown[1:])
@@ -42,7 +41,7 @@ var attributes = map[string]string{"key": "keys", "keys": "keys", "val": "vals",
 
 // overridden leaves out the parts that a later one overrides.
 func (m *maker) overridden(line string) (string, error) {
-	cond := command.HistCond(line)
+	cond := command.TriggerCond(line)
 	hist := strings.TrimSuffix(line, cond)
 	parts := strings.Split(hist, ":")
 	last := map[string]int{}
@@ -82,7 +81,7 @@ func withoutTrailingOperator(cond string) string {
 // varLists returns the lists of variables of a histogram's text: what stands
 // between two colons and sets something, parted at commas.
 func varLists(line string) [][]string {
-	hist := strings.TrimSuffix(line, command.HistCond(line))
+	hist := strings.TrimSuffix(line, command.TriggerCond(line))
 	hist = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(hist, " \t"), " if"), " \t")
 	var lists [][]string
 	for i, p := range strings.Split(hist, ":") {
@@ -98,14 +97,4 @@ func varLists(line string) [][]string {
 func varName(assignment string) string {
 	n, _, _ := strings.Cut(assignment, "=")
 	return n
-}
-
-// histSyntax makes a Refusal of what command.Parse says of a histogram, with the
-// kernel's words for it where they are known.
-func histSyntax(line string, err error) error {
-	var e *command.SyntaxError
-	if !errors.As(err, &e) {
-		return syntax(err, line)
-	}
-	return syntax(err, line)
 }

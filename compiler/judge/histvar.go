@@ -10,9 +10,10 @@ import (
 // variable is a variable of a histogram.
 type variable struct {
 	histValue
-	label string // its name
-	of    *hist
-	once  int // histograms that compute with it and so use it up
+	label    string // its name
+	of       *hist
+	once     int  // histograms that compute with it and so use it up
+	unsigned bool // it is of a field that has a sign, which the kernel forgot
 }
 
 // reference returns what $NAME stands for (parse_atom): the text of a variable

@@ -77,6 +77,11 @@ func (r *Refusal) Error() string {
 // made anything before. It is not safe for several goroutines.
 type Judge struct {
 	t *target.Target
+	// quiet: nobody asks what misleads, so nothing is looked up for it alone.
+	quiet bool
+	// absent are events that the target may have and that are taken not to be
+	// there: what an earlier run of the same plan left.
+	absent map[name]bool
 	state
 }
 
@@ -205,7 +210,7 @@ func syntax(err error, text string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		r := &Refusal{Errno: "EINVAL", Reason: e.Message + " at the end", Lo: e.Offset, Hi: e.Offset + 1}
+		r := &Refusal{Errno: "EINVAL", Kernel: e.Kernel, Reason: e.Message + " at the end", Lo: e.Offset, Hi: e.Offset + 1}
 		if found := strings.Fields(text[min(e.Offset, len(text)):]); len(found) > 0 {
 			r.Reason = fmt.Sprintf("%s at '%s'", e.Message, found[0])
 			r.Hi = e.Offset + len(found[0])

@@ -128,6 +128,29 @@ func (m *maker) misleadMatches() {
 	}
 }
 
+// misleadParam tells of a parameter that loses something in a field that takes
+// it.
+func (m *maker) misleadParam(text string, v *variable, f command.SynthField) {
+	s := m.j.synthField(f)
+	if v.unsigned && !s.Signed {
+		m.mislead("'%s' loses its sign in the field '%s %s'; a variable that is set to it keeps it", text, f.Type, f.Name)
+	}
+	if isText(&s) && !strings.Contains(v.typ, "char[") {
+		m.mislead("'%s' is a number, which the field '%s %s' takes for the address of a text", text, f.Type, f.Name)
+	}
+}
+
+// misleadOwn tells of a parameter that could be meant to be of the event of
+// onmatch.
+func (m *maker) misleadOwn(a command.HistAction, x command.HistField) {
+	if a.Handler != "onmatch" || m.h.event.name == (name{a.Match.Group, a.Match.Name}) {
+		return
+	}
+	if e := m.j.file(name{a.Match.Group, a.Match.Name}); e != nil && m.j.formatOf(e).Field(x.Name) != nil {
+		m.mislead("'%s' is that of %s, not the field of %s", x.Name, m.h.event, e)
+	}
+}
+
 // misleadEprobe tells of an eprobe that is used in a second buffer.
 func (m *maker) misleadEprobe() {
 	if where := m.j.usedElsewhere(m.h.event, m.h.buffer); where {
@@ -188,7 +211,7 @@ func (j *Judge) misleadSynthetic(e *event) (list []string) {
 		list = append(list, sprintf("%s.%s has the same bare name: its histograms keep this event from being removed", others[0], e.event))
 	}
 	if len(e.event) < command.MinActionWord {
-		list = append(list, "no histogram can emit it: a name in an action has two letters or more")
+		list = append(list, "trace() cannot emit it: a name in an action has two letters or more")
 	}
 	return list
 }

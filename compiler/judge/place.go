@@ -76,9 +76,12 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 		return err
 	}
 	if c.Symbol == "" {
+		if c.Offset == 0 {
+			return no("EINVAL", unplaced, "0 is no address of the kernel").at(p.line, p.words[1])
+		}
 		// The upper half of the addresses is the kernel's.
 		if c.Offset>>(8*p.j.t.Arch().WordSize()-1) == 0 {
-			return no("EINVAL", unplaced, "0x%x is no address of the kernel", c.Offset).at(p.line, p.words[1])
+			p.mislead("0x%x is no address of the kernel: enabling the event will fail", c.Offset)
 		}
 		return nil
 	}
@@ -97,14 +100,19 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 	case target.SymbolFprobeOnly:
 		return no("EINVAL", unplaced, "'%s' is on the kernel's list of what no kprobe may stop at", c.Symbol).at(p.line, c.Symbol)
 	}
-	if c.Module == "" && len(f.Modules) > 1 && p.j.t.Has(target.UniqueSymbols) {
-		return no("EADDRNOTAVAIL", "The symbol is not unique", "%d functions are called '%s'", len(f.Modules), c.Symbol).at(p.line, c.Symbol)
+	if c.Module == "" && !p.j.quiet && p.j.t.Has(target.UniqueSymbols) {
+		if n := max(p.j.t.Namesakes(c.Symbol), len(f.Modules)); n > 1 {
+			return no("EADDRNOTAVAIL", "The symbol is not unique", "%d functions are called '%s'", n, c.Symbol).at(p.line, c.Symbol)
+		}
 	}
 	p.entry = c.Offset == 0 || c.Offset == 4 && p.ibt() && p.j.t.Has(target.BTFArgs)
+	if c.Return && !p.entry {
+		return no("EINVAL", "Retprobe address must be an function entry", "a function returns to where it was called; want its entry").at(p.line, p.words[1])
+	}
 	if err := p.boundary(c); err != nil {
 		return err
 	}
-	p.prototype(c.Symbol)
+	p.symbol = c.Symbol
 	return nil
 }
 
@@ -114,11 +122,18 @@ func (p *probe) ibt() bool {
 	return on && p.j.t.Arch() == target.X86_64
 }
 
+// longest is more than any function of the kernel has, in bytes. How long one is,
+// a target does not tell.
+const longest = 1 << 18
+
 // boundary refuses an offset within an instruction, as far as it is known how a
 // function begins: on x86-64 with the call of five bytes that function tracing
 // uses, after an endbr64 where the kernel was built with it.
 func (p *probe) boundary(c *command.Kprobe) error {
 	const inside = "Probe point is not an instruction boundary"
+	if c.Offset >= longest {
+		return no("EILSEQ", inside, "'%s' is not that long", c.Symbol).at(p.line, p.words[1])
+	}
 	starts := uint64(0)
 	switch p.j.t.Arch() {
 	case target.X86_64:
@@ -154,14 +169,25 @@ func (p *probe) noFunction(symbol string) error {
 	return r
 }
 
-// prototype finds what a function takes and returns.
-func (p *probe) prototype(symbol string) {
-	if !p.j.t.Has(target.BTFArgs) {
-		return
+// prototype returns what the probe's function or tracepoint takes and returns;
+// nil if the kernel does not look it up or its types do not tell. It is looked
+// up when it is first wanted.
+func (p *probe) prototype() *target.Proto {
+	if !p.looked {
+		p.looked = true
+		var err error
+		switch {
+		case !p.j.t.Has(target.BTFArgs) || p.symbol == "":
+		case p.kind == tprobe:
+			p.proto, err = p.j.t.TracepointProto(p.symbol)
+		default:
+			p.proto, err = p.j.t.FuncProto("", p.symbol)
+		}
+		if err != nil {
+			p.proto = nil
+		}
 	}
-	if proto, err := p.j.t.FuncProto("", symbol); err == nil {
-		p.proto = proto
-	}
+	return p.proto
 }
 
 // placeFprobe finds a function of function tracing.
@@ -192,7 +218,7 @@ func (p *probe) placeFprobe(c *command.Fprobe) error {
 	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData, target.SymbolFixed:
 		return p.noFunction(c.Symbol)
 	}
-	p.prototype(c.Symbol)
+	p.symbol = c.Symbol
 	return nil
 }
 
@@ -211,9 +237,11 @@ func (p *probe) placeTprobe(c *command.Tprobe) error {
 			}
 		}
 	}
-	if proto, err := p.j.t.TracepointProto(c.Tracepoint); err == nil {
-		p.proto = proto
-	} else if list, err := p.j.t.Tracepoints(); err == nil {
+	p.symbol = c.Tracepoint
+	if p.j.quiet || p.prototype() != nil {
+		return nil
+	}
+	if list, err := p.j.t.Tracepoints(); err == nil {
 		r := (&Refusal{}).near(c.Tracepoint, list)
 		hint := ""
 		if r.Near != "" {
@@ -234,6 +262,9 @@ func (p *probe) placeUprobe(c *command.Uprobe) error {
 	}
 	if err := p.j.needs(target.UprobeEvents, p.line, "p"); err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.Path, "/dev/") && !strings.HasPrefix(c.Path, "/dev/shm/") {
+		return no("EINVAL", "Not a regular file", "'%s' is a device", c.Path).at(p.line, c.Path)
 	}
 	switch strings.TrimRight(c.Path, "/") {
 	case "", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64",

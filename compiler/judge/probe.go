@@ -12,18 +12,21 @@ import (
 
 // probe is the line of a probe while it is judged.
 type probe struct {
-	j     *Judge
-	line  string
-	words []string // of the line: its head, its place, its arguments, an eprobe's condition
-	kind  kind
-	exit  bool // at a function's return
-	entry bool // at a function's first instruction, where its arguments are
-	on    *event
-	proto *target.Proto // of the function or tracepoint; nil if not known
+	j      *Judge
+	line   string
+	words  []string // of the line: its head, its place, its arguments, an eprobe's condition
+	kind   kind
+	exit   bool // at a function's return
+	entry  bool // at a function's first instruction, where its arguments are
+	on     *event
+	symbol string        // the function or tracepoint, "" if not known
+	proto  *target.Proto // of symbol; see prototype
+	looked bool
 	// What was found so far.
 	place    string
 	fields   []target.Field
 	args     []string // "NAME=BODY"
+	types    []command.FetchType
 	misleads []string
 }
 
@@ -79,13 +82,13 @@ func (p *probe) register(n name) error {
 		if !sameFamily(e.kind, p.kind) {
 			return no("EEXIST", "Given group/event name is already used by another event", "there is an event %s already", n).at(p.line, n.event)
 		}
-		if e.kind != p.kind {
+		if e.kind != p.kind || e.exit != p.exit {
 			return no("EEXIST", "Probe type is different from existing probe", "%s is a probe of another kind; probes of one kind alone share an event", n).at(p.line, n.event)
 		}
 		own := e.format.Fields[len(e.format.Fields)-len(e.lines[0].args):]
 		same := len(own) == len(p.fields)
 		for i := range own {
-			same = same && own[i].Name == p.fields[i].Name && own[i].Decl == p.fields[i].Decl && own[i].Size == p.fields[i].Size
+			same = same && own[i].Name == p.fields[i].Name && e.types[i] == p.types[i]
 		}
 		if !same {
 			return no("EEXIST", "Argument type or name is different from existing probe", "%s has other fields; probes with the same fields alone share an event", n).at(p.line, n.event)
@@ -103,7 +106,7 @@ func (p *probe) register(n name) error {
 		fields = append(p.placeFields(), fields...)
 	}
 	p.j.add(&event{
-		name: n, kind: p.kind, on: p.on, lines: []probeLine{made},
+		name: n, kind: p.kind, on: p.on, lines: []probeLine{made}, exit: p.exit, types: p.types,
 		format: &target.Format{System: n.group, Name: n.event, Common: commonFields(), Fields: fields},
 	})
 	return nil
@@ -223,6 +226,17 @@ func (p *probe) argument(a command.Arg, word string, names map[string]bool) erro
 	}
 	p.fields = append(p.fields, f)
 	p.args = append(p.args, a.Name+"="+body)
+	t := a.Type
+	switch {
+	case t.Base != "":
+	case v.text && p.kind != eprobe:
+		t.Base = "string"
+	case v.btf != nil:
+		t.Base = f.Decl
+	default:
+		t.Base = "x64"
+	}
+	p.types = append(p.types, t)
 	p.misleadArgument(a, v)
 	return nil
 }
@@ -243,16 +257,17 @@ func (p *probe) argumentName(n, word string, names map[string]bool) error {
 
 // everyArgument is `$arg*`: an argument for each parameter of the function.
 func (p *probe) everyArgument(word string, names map[string]bool) error {
-	if word != "$arg*" {
+	if !strings.HasPrefix(word, "$arg*") { // a type after it is not looked at
 		return no("EINVAL", "Invalid $-variable specified", "'$arg*' has neither a name nor a type").at(p.line, word)
 	}
 	if err := p.needsBTF(target.BTFArgs, "$arg*"); err != nil {
 		return err
 	}
-	if p.proto == nil {
+	proto := p.prototype()
+	if proto == nil {
 		return no("ENOENT", "No BTF entry for this probe point", "the kernel's types do not tell this function's parameters").at(p.line, word)
 	}
-	for i, param := range p.proto.Params {
+	for i, param := range proto.Params {
 		n := param.Name
 		if n == "" {
 			n = "arg" + strconv.Itoa(i+1)
@@ -264,6 +279,7 @@ func (p *probe) everyArgument(word string, names map[string]bool) error {
 		f.Name = n
 		p.fields = append(p.fields, f)
 		p.args = append(p.args, n+"="+n)
+		p.types = append(p.types, command.FetchType{Base: f.Decl})
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -53,6 +54,8 @@ type event struct {
 	on     *event      // of an eprobe: what it hangs on
 	lines  []probeLine // of a probe: several if more were appended
 	synth  *command.Synthetic
+	exit   bool // of a probe: at a function's return
+	types  []command.FetchType
 	// How many other things need it, beside the buffers that trace it.
 	eprobes int // that hang on it
 	makers  int // actions of histograms that emit it
@@ -303,16 +306,15 @@ func (j *Judge) truncate(f file) error {
 
 // enable turns events on or off.
 func (j *Judge) enable(f file, text string) error {
-	switch strings.TrimSpace(text) {
-	case "0", "1":
-	default:
+	on, err := strconv.ParseUint(strings.TrimSuffix(text, "\n"), 10, 64)
+	if err != nil || on > 1 {
 		return no("EINVAL", "", "want 0 or 1")
 	}
 	for _, e := range f.events {
 		if e.group == "ftrace" {
 			continue
 		}
-		f.buffer.of(e).enabled = strings.TrimSpace(text) == "1"
+		f.buffer.of(e).enabled = on == 1
 	}
 	return nil
 }

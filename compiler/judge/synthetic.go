@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -20,7 +21,7 @@ func (j *Judge) makeSynthetic(c *command.Synthetic, line string) (misleads []str
 	format := &target.Format{System: "synthetic", Name: c.Name, Common: j.commonFields()}
 	seen := map[string]bool{}
 	for _, f := range c.Fields {
-		if strings.HasPrefix(f.Type, "char[") && !j.t.Has(target.SyntheticStrings) && f.Type == "char[]" {
+		if strings.HasSuffix(f.Type, "char[]") && !j.t.Has(target.SyntheticStrings) {
 			return nil, no("EINVAL", "Invalid type", "this kernel has no synthetic field of the type '%s'", f.Type).at(line, f.Type)
 		}
 		if seen[f.Name] {
@@ -56,17 +57,14 @@ var synthSizes = map[string]int{
 // synthField returns the field of the record that f is (parse_synth_field).
 func (j *Judge) synthField(f command.SynthField) target.Field {
 	t := target.Field{Name: f.Name, Decl: f.Type, Size: synthSizes[f.Type]}
-	n, isChars := strings.CutPrefix(f.Type, "char[")
-	n = strings.TrimSuffix(n, "]")
+	_, size, isChars := strings.Cut(f.Type, "char[")
 	switch {
 	case f.Type == "long" || f.Type == "unsigned long":
 		t.Size = j.t.Arch().WordSize()
-	case isChars && n != "":
-		for _, c := range n {
-			t.Size = t.Size*10 + int(c-'0')
-		}
+	case isChars && size != "]":
+		t.Size, _ = strconv.Atoi(strings.TrimSuffix(size, "]"))
 		t.Array = true
-	case isChars, strings.HasSuffix(f.Type, "long[]"):
+	case isChars, strings.Contains(f.Type, "long["):
 		t.Decl, t.Size, t.Array, t.Loc = "__data_loc "+f.Type, 8, true, target.DataLoc
 	}
 	t.Signed = !strings.HasPrefix(t.Decl, "u") && t.Decl != "gfp_t"

@@ -14,13 +14,16 @@ func (j *Judge) trigger(f file, text string) (misleads []string, err error) {
 		return j.histogram(f, text)
 	}
 	e := f.events[0]
+	if cond := command.TriggerCond(text); cond != "" && j.t.Has(target.QuirkTrailingOperator) {
+		text = strings.TrimSuffix(text, cond) + withoutTrailingOperator(cond)
+	}
 	c, err := command.Parse("events/"+e.group+"/"+e.event+"/trigger", text)
 	if err != nil {
 		return nil, syntax(err, text)
 	}
 	t := c.(*command.Trigger)
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	if strings.HasSuffix(word, ":unlimited") || strings.Contains(word, ":count=") {
+	if !t.Remove && (strings.HasSuffix(word, ":unlimited") || strings.Contains(word, ":count=")) {
 		return nil, no("EINVAL", "", "want a number; '%s' is how the kernel shows it", word[strings.LastIndexByte(word, ':')+1:])
 	}
 	return j.simple(f, t, text)

@@ -37,6 +37,7 @@ func TestFeatures(t *testing.T) {
 		CommonStacktrace:   "..xxxx xx",
 		CommonComm:         "...xxx .x",
 		HistHitcountKey:    "..xxxx xx",
+		HistDeepStacks:     "....xx ..",
 		KprobeEvents:       "xxxxxx xx",
 		KprobeArgs:         "xxxxxx xx",
 		ReturnArgs:         "..xxxx xx",
@@ -54,7 +55,7 @@ func TestFeatures(t *testing.T) {
 		Typecast:           ".....x ..",
 		CurrentFetch:       ".....x ..",
 		PerCPUFetch:        ".....x ..",
-		UniqueSymbols:      "..xxxx xx",
+		UniqueSymbols:      ".xxxxx xx",
 		UprobeEvents:       "xxxxxx xx",
 		FilterFunction:     "..xxxx xx",
 		FilterCPUs:         "..xxxx xx",
@@ -79,6 +80,10 @@ func TestQuirks(t *testing.T) {
 		QuirkPercentRefused:      "...x.. .x",
 		QuirkSyntheticNames:      "...xx. .x",
 		QuirkOneTracepointProbe:  "..x... ..",
+		QuirkArgsDropped:         "xx.... ..",
+		QuirkPayloadUnchecked:    "...x.. .x",
+		QuirkCommDereference:     ".x.... ..",
+		QuirkTrailingOperator:    "...xx. .x",
 	}
 	compareTable(t, Quirks(), want)
 }

@@ -65,6 +65,11 @@ const (
 	// v6.4).
 	HistHitcountKey Feature = "hitcount variables"
 
+	// HistDeepStacks are stacks of 31 entries in histograms; before, it is 16,
+	// and the keys of a histogram have that much less room. 7.2.13 has them,
+	// 6.17.13 has not.
+	HistDeepStacks Feature = "histogram stacks of 31 entries"
+
 	// KprobeEvents are probes on kernel instructions (v2.6.33).
 	KprobeEvents Feature = "kprobe events"
 	// KprobeArgs is $argN at a function's entry (v4.20, commit a1303af5d79e).
@@ -164,6 +169,7 @@ var featureRules = []rule{
 	{feature: CommonStacktrace, since: patch{6, 4, 0}, readme: "'common_stacktrace'", with: []Feature{Hist}},
 	{feature: CommonComm, since: patch{6, 16, 0}, with: []Feature{Hist}},
 	{feature: HistHitcountKey, since: patch{6, 4, 0}, with: []Feature{Hist}},
+	{feature: HistDeepStacks, since: patch{7, 2, 0}, with: []Feature{Hist}},
 
 	{feature: KprobeEvents, since: patch{2, 6, 33}, file: "kprobe_events"},
 	{feature: KprobeArgs, since: patch{4, 20, 0}, readme: "$arg<N>", with: []Feature{KprobeEvents}},
@@ -182,7 +188,7 @@ var featureRules = []rule{
 	{feature: Typecast, since: patch{7, 3, 0}, readme: "(structname"},
 	{feature: CurrentFetch, since: patch{7, 3, 0}, readme: "$current"},
 	{feature: PerCPUFetch, since: patch{7, 3, 0}, readme: "this_cpu_read("},
-	{feature: UniqueSymbols, since: patch{6, 6, 0}, with: []Feature{KprobeEvents}},
+	{feature: UniqueSymbols, since: patch{6, 6, 0}, carried: [][2]patch{{{6, 1, 192}, {6, 2, 0}}}, with: []Feature{KprobeEvents}},
 	{feature: UprobeEvents, since: patch{3, 5, 0}, file: "uprobe_events"},
 
 	{feature: FilterFunction, since: patch{6, 4, 0}},

@@ -14,6 +14,7 @@ type Limits struct {
 
 	HistKeys       int
 	HistKeyBytes   int // of all keys; each is rounded up to 8, a string without a fixed place counts 256
+	HistStackBytes int // of a stack, as a key or a variable
 	HistValues     int // besides hitcount
 	HistSorts      int
 	HistVariables  int // of one histogram, with those of save() and of bare parameters
@@ -37,12 +38,15 @@ func (t *Target) Limits() Limits {
 		Line:    4094,
 
 		// kernel/trace/tracing_map.h and trace_events_hist.c
-		HistKeys: 3, HistKeyBytes: 504, HistValues: 2, HistSorts: 2, HistVariables: 16, HistReferences: 16,
+		HistKeys: 3, HistKeyBytes: 384, HistStackBytes: 128, HistValues: 2, HistSorts: 2, HistVariables: 16, HistReferences: 16,
 		HistActions: 8, HistOperators: 3, HistSize: 131072, ActionParams: 64,
 		// kernel/trace/trace_synth.h
 		SynthFields: 64, SynthArray: 256,
 		// MAX_FILTER_STR_VAL in trace_events.h
 		FilterText: 255,
+	}
+	if t.Has(HistDeepStacks) {
+		l.HistKeyBytes, l.HistStackBytes = 504, 248
 	}
 	if t.Has(LongArgs) {
 		l.ArgText, l.ArgNesting = 255, 8

@@ -127,6 +127,24 @@ func (t *Target) findFunction(name string) (Function, error) {
 	return f, nil
 }
 
+// Namesakes returns how many functions of the kernel itself, be they such that
+// can be probed or not, bear a name; 0 if the target does not list all symbols.
+// Since v6.6 (commit b022f0c7e404, carried back to v6.1.y) the kernel refuses a
+// kprobe on a name of several. The whole list is read.
+func (t *Target) Namesakes(name string) int {
+	n := 0
+	_, err := t.scan(PathKallsyms, name, func(line []byte) {
+		kind, fn, mod := kallsymsLine(line)
+		if string(fn) == name && len(mod) == 0 && bytes.IndexByte([]byte("tTwW"), kind) >= 0 {
+			n++
+		}
+	})
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // NearSymbol returns the function that can be probed whose name is nearest to
 // name; false if none is near or there is no list.
 func (t *Target) NearSymbol(name string) (string, bool) {

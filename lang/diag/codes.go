@@ -99,3 +99,13 @@ const (
 	//	x.ep         # right: it is as it was
 	FormatFailed Code = "format-failed"
 )
+
+// The code of package compiler.
+const (
+	// PlanRefused: a bug: the plan has a write that this kernel would refuse.
+	// Nothing was written.
+	//
+	//	ep compile x.ep                  # wrong, and not the script's fault: report it
+	//	ep compile --target live x.ep    # right: it was compiled for the kernel that runs
+	PlanRefused Code = "plan-refused"
+)
