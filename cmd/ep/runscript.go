@@ -347,7 +347,10 @@ func count(n uint64, of string) string {
 func catchSignals() (context.Context, func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	if !signal.Ignored(syscall.SIGHUP) { // else it is to go on without its terminal: nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for s := range signals {
 			if s != syscall.SIGPIPE {
@@ -392,7 +395,7 @@ func (c *runCmd) format(ctx context.Context, m *machine, g *globals, w io.Writer
 	if t, err := openLive(m.env); err == nil {
 		f.Names.Syscalls = t
 	}
-	f.Hist = hist.Options{Names: f.Names}
+	f.Hist = hist.Options{Names: f.Names, Percent: true}
 	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		f.Redraw = true
 		f.Hist.Color = g.color == "auto" && m.env.Getenv("NO_COLOR") == "" && m.env.Getenv("TERM") != "dumb"

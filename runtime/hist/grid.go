@@ -57,6 +57,9 @@ func (g *grid) shown(i int) bool {
 	return !g.table.Keys[i].stack() && (g.slotOnly == 0 || i == g.slotOnly-1)
 }
 
+// shares reports whether rows have a column with their share.
+func (g *grid) shares() bool { return g.opts.Percent && len(g.table.Rows) > 1 }
+
 func (g *grid) columns() []column {
 	var out []column
 	for i := range g.table.Keys {
@@ -65,11 +68,11 @@ func (g *grid) columns() []column {
 		}
 	}
 	out = append(out, column{name: "count", right: true})
-	if g.opts.Percent {
-		out = append(out, column{name: "%", right: true})
-	}
 	for i := range g.table.Values {
 		out = append(out, column{name: g.table.Values[i].Name, right: true})
+	}
+	if g.shares() {
+		out = append(out, column{name: "share", right: true})
 	}
 	return out
 }

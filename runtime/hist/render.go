@@ -14,7 +14,8 @@ type Options struct {
 	// Width is how many columns a line may have; 0 is without limit. Bars and
 	// texts become shorter, numbers do not.
 	Width int
-	// Percent adds a column with the share that a row has of all counted.
+	// Percent adds a last column with the share that a row has of all counted, if
+	// there are several.
 	Percent bool
 	// Color marks up with the escape sequences of a terminal.
 	Color bool
@@ -128,7 +129,7 @@ func (g *grid) rows(rows []Row, slot int) {
 	}
 }
 
-// row returns the cells of a row: keys, count, share, values.
+// row returns the cells of a row: keys, count, values, share.
 func (g *grid) row(r *Row, keys []Key) []string {
 	var cells []string
 	for i := range keys {
@@ -137,11 +138,11 @@ func (g *grid) row(r *Row, keys []Key) []string {
 		}
 	}
 	cells = append(cells, strconv.FormatUint(r.Count, 10))
-	if g.opts.Percent {
-		cells = append(cells, share(r.Count, g.table.counted()))
-	}
 	for i := range g.table.Values {
 		cells = append(cells, r.valueText(i, &g.opts.Names))
+	}
+	if g.shares() {
+		cells = append(cells, share(r.Count, g.table.counted()))
 	}
 	return cells
 }

@@ -114,6 +114,7 @@ func (r *run) begin(ctx context.Context) error {
 		r.Options.Applied()
 	}
 	r.say()
+	r.sayIfOff()
 	streams := withStacks(p)
 	if len(streams) == 0 {
 		return r.Output.Begin(nil, nil)
@@ -365,6 +366,17 @@ func (r *run) broken() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failed
+}
+
+// sayIfOff tells that nothing is recorded where others have turned that off.
+func (r *run) sayIfOff() {
+	if r.ours || r.Say == nil || len(r.plan.Streams) == 0 {
+		return
+	}
+	file := tracefs.In(r.plan.Instance, "tracing_on")
+	if text, err := r.FS.Read(file); err == nil && strings.TrimSpace(string(text)) == "0" {
+		r.Say("nothing is recorded there until somebody writes 1 to %s", file)
+	}
 }
 
 // say tells what is traced, where, and how it ends.
