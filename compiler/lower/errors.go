@@ -96,7 +96,7 @@ func (l *lowerer) tooManyReferences(sp source.Span, n int) {
 }
 
 func (l *lowerer) keysTooLong(sp source.Span, n int) {
-	l.err(diag.TooManyKeys, sp, fmt.Sprintf("the keys take %d bytes; a histogram's take at most %d", n, command.MaxKeyBytes), todo("join by one text at most, better by a number"))
+	l.err(diag.TooManyKeys, sp, fmt.Sprintf("the keys take %d bytes; a histogram's take at most %d", n, l.t.Limits().HistKeyBytes), todo("join by one text at most, better by a number"))
 }
 
 func (l *lowerer) noSyscallEvents(sp source.Span, name string) {

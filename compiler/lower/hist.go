@@ -99,7 +99,7 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 		}
 		f.Span = k.Span
 		add(&c.Keys, k.Name, f)
-		bytes += keyRoom(k.Type)
+		bytes += l.keyRoom(k.Type)
 		if first {
 			t.Keys = append(t.Keys, plan.Column{Name: k.Name, Type: k.Type, Kernel: f.Name, Modifier: f.Modifier, Log2: k.Slot == ir.Log2, Bucket: k.Bucket})
 		}
@@ -175,11 +175,11 @@ func keyModifier(k *ir.HistKey, f command.HistField) string {
 	return ""
 }
 
-// keyRoom is what a key takes of the 504 bytes that all have.
-func keyRoom(t types.Type) int {
+// keyRoom is what a key takes of the bytes that all have.
+func (l *lowerer) keyRoom(t types.Type) int {
 	switch t := t.(type) {
 	case types.Stack:
-		return 248
+		return l.t.Limits().HistStackBytes
 	case types.String:
 		if t.Cap == 0 {
 			return command.MaxSynthString
