@@ -141,6 +141,10 @@ func TestWhatIsInTheWay(t *testing.T) {
 			"cannot make the histogram on 'sched.sched_waking': the event has this trigger already, made by somebody"},
 		{"clock", func(k *kernel) { k.files["trace_clock"] = "local global [mono]" },
 			"cannot set trace_clock: the clock is 'mono', which somebody chose"},
+		{"clock of others' records", func(k *kernel) { k.files["events/enable"] = "X\n" },
+			"cannot set trace_clock: somebody records events there, and another clock would empty the buffer"},
+		{"clock of a tracer", func(k *kernel) { k.files["current_tracer"] = "function\n" },
+			"cannot set trace_clock: somebody uses the tracer 'function' there, and another clock would empty the buffer"},
 		{"threads that are followed", func(k *kernel) { k.files["set_event_pid"] = "12\n34\n" },
 			"cannot set set_event_pid: somebody follows threads there: 12 34"},
 	} {

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -126,8 +127,26 @@ func (a *Applied) freeValue(s *step) error {
 		if held != "local" {
 			return a.inTheWay(s, fmt.Sprintf("the clock is '%s', which somebody chose", held))
 		}
+		if what := a.recorded(path.Dir(s.File)); what != "" {
+			return a.inTheWay(s, what+" there, and another clock would empty the buffer")
+		}
 	}
 	return nil
+}
+
+// recorded tells what others record in the buffer whose files are in dir, "" if
+// nothing.
+func (a *Applied) recorded(dir string) string {
+	// "1" is all events, "X" some (kernel/trace/trace_events.c, system_enable_read).
+	if text, err := a.t.FS.Read(path.Join(dir, "events/enable")); err == nil && len(text) > 0 && (text[0] == '1' || text[0] == 'X') {
+		return "somebody records events"
+	}
+	if text, err := a.t.FS.Read(path.Join(dir, "current_tracer")); err == nil {
+		if tracer := strings.TrimSpace(string(text)); tracer != "nop" {
+			return "somebody uses the tracer '" + tracer + "'"
+		}
+	}
+	return ""
 }
 
 // holds reports whether a file of one value is the script's already.

@@ -414,4 +414,20 @@ func proveTakenNames(b *bench) {
 		b.Errorf("no place, or no holder: %s", said)
 	}
 	b.same("a taken name", before, b.whole())
+
+	// A join sets the clock, which would empty the buffer of who records there.
+	const enable = "events/sched/sched_process_fork/enable"
+	for _, set := range [][2]string{{"trace_clock", "local"}, {enable, "1"}} {
+		if err := b.fs.Write(set[0], set[1], tracefs.Truncate); err != nil {
+			b.Fatalf("%v", err)
+		}
+	}
+	before = b.whole()
+	if _, said := b.output(4, "run", "--for", "1s", "--top-level", scriptDir+"/wakeup.ep"); !strings.Contains(said, "somebody records events there, and another clock would empty the buffer") {
+		b.Errorf("the clock of others: %s", said)
+	}
+	b.same("the clock of others", before, b.whole())
+	if err := b.fs.Write(enable, "0", tracefs.Truncate); err != nil {
+		b.Errorf("%v", err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/runtime/hist"
 )
 
 func TestMain(m *testing.M) {
@@ -157,5 +158,22 @@ func TestOutputThatNobodyReadsIsGivenUp(t *testing.T) {
 	var out bytes.Buffer
 	if n, err := Patient(ctx, &out).Write([]byte("abc")); n != 3 || err != nil || out.String() != "abc" {
 		t.Errorf("got %d, %v and %q", n, err, out.String())
+	}
+}
+
+func TestTablesTakeThePlaceOfThoseBefore(t *testing.T) {
+	list := []*hist.Table{{Name: "a"}, {Name: "b"}}
+	const drawn = "a: no events\n\nb: no events\n"
+	for redraw, want := range map[bool]string{true: drawn + "\x1b[3A\x1b[J" + drawn, false: drawn + "\n" + drawn} {
+		var out bytes.Buffer
+		o := NewText(&out, Format{Redraw: redraw})
+		for range 2 {
+			if err := o.Tables(list, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out.String() != want {
+			t.Errorf("redraw %v: got %q, want %q", redraw, out.String(), want)
+		}
 	}
 }
