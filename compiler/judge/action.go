@@ -122,7 +122,7 @@ func (m *maker) fieldVariable(x command.HistExpr) (*variable, error) {
 	if !ok {
 		return nil, m.no("EINVAL", "Couldn't create or find variable", text, "the histogram has no room for '%s', which takes a variable, or the event has one of that name", text)
 	}
-	made.histValue = histValue{traits: isVariable, typ: v.typ, size: v.size}
+	made.histValue = histValue{traits: isVariable | v.traits&isStack, typ: v.typ, size: v.size}
 	made.unsigned = v.signed
 	return made, nil
 }
@@ -287,12 +287,6 @@ func (j *Judge) guess(e *event, field string) histValue {
 	return histValue{}
 }
 
-// tornType reports whether a stack's type is not equal to itself: kernels
-// without stacks in synthetic events write it differently in two places.
-func (m *maker) tornType(s target.Field) bool {
-	return strings.Contains(s.Decl, "long[") && !m.j.t.Has(target.SyntheticStacks)
-}
-
 // unfit tells why a value does not fit a field of a synthetic event, "" if it
 // does (check_synth_field). Equal types fit by their text alone; of others only
 // the sizes and the signs are compared.
@@ -301,11 +295,13 @@ func (m *maker) unfit(f command.SynthField, v histValue) string {
 	text := isText(&s)
 	dynamic := s.Loc == target.DataLoc
 	switch {
+	case strings.Contains(s.Decl, "long[") && !m.j.t.Has(target.SyntheticStacks):
+		return "this kernel has nothing that does"
 	case strings.Contains(v.typ, "char[") && text && dynamic,
 		strings.Contains(v.typ, "long[") && m.j.isStackField(&s),
-		v.typ == s.Decl && !m.tornType(s):
+		v.typ == s.Decl:
 		return ""
-	case strings.Contains(v.typ, "long["):
+	case v.traits.has(isStack):
 		return "it is a stack trace"
 	case s.Size != v.size && strings.Contains(v.typ, "["):
 		return sprintf("it is a %s", v.typ)

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -59,6 +60,9 @@ func (m *maker) no(errno, kernel, text, reason string, args ...any) *Refusal {
 }
 
 func (m *maker) mislead(text string, args ...any) {
+	if m.j.quiet {
+		return
+	}
 	if s := sprintf(text, args...); !slices.Contains(m.misleads, s) {
 		m.misleads = append(m.misleads, s)
 	}
@@ -123,7 +127,9 @@ func (m *maker) make(text string) error {
 	if err := m.register(); err != nil {
 		return err
 	}
-	m.misleadHist()
+	if !m.j.quiet {
+		m.misleadHist()
+	}
 	return nil
 }
 
@@ -282,38 +288,43 @@ func (m *maker) sort() ([]sortKey, error) {
 // the same (hist_trigger_match), but for the condition: neither numbers nor what
 // an expression is made of.
 func (h *hist) shapeOf(order []sortKey) string {
-	var b strings.Builder
+	var b []byte
 	offset := 0
-	write := func(v histValue, label string, key bool) {
-		field := ""
-		if v.field != nil {
-			field = fmt.Sprint(v.field.Name, " ", v.field.Decl, " ", v.field.Size, " ", v.field.Signed)
+	add := func(v histValue, label string) {
+		b = strconv.AppendUint(b, uint64(v.traits), 16)
+		if f := v.field; f != nil {
+			b = append(append(append(append(b, ' '), f.Name...), ' '), f.Decl...)
+			b = strconv.AppendBool(strconv.AppendInt(b, int64(f.Size), 10), f.Signed)
 		}
-		fmt.Fprintf(&b, "%x %s|%d %t %q", v.traits, field, v.size, v.signed, label)
-		if key {
-			fmt.Fprintf(&b, " @%d", offset)
+		b = append(strconv.AppendBool(strconv.AppendInt(append(b, '|'), int64(v.size), 10), v.signed), label...)
+		if v.traits.has(isKey) {
+			b = strconv.AppendInt(append(b, '@'), int64(offset), 10)
 			offset += v.size
 		}
-		b.WriteByte('\n')
+		b = append(b, '\n')
 	}
 	for _, v := range h.vals {
-		write(v, "", false)
+		add(v, "")
 	}
 	for _, v := range h.vars {
-		write(v.histValue, "="+v.label, false)
+		add(v.histValue, "="+v.label)
 	}
 	for _, v := range h.keys {
-		write(v, "", true)
+		add(v, "")
 	}
-	fmt.Fprintln(&b, order)
+	for _, k := range order {
+		b = strconv.AppendBool(strconv.AppendInt(b, int64(k.n), 10), k.desc)
+	}
 	for _, a := range h.cmd.Actions {
-		fmt.Fprint(&b, a.Handler, " ", a.Match.Group, ".", a.Match.Name, " ", a.Var, " ", a.Do, " ", a.Synth)
-		for _, p := range a.Params {
-			b.WriteString("," + exprText(p))
+		b = append(b, '\n')
+		for _, word := range []string{a.Handler, a.Match.Group, a.Match.Name, a.Var, a.Do, a.Synth} {
+			b = append(append(b, word...), ' ')
 		}
-		b.WriteByte('\n')
+		for _, p := range a.Params {
+			b = append(append(b, ','), exprText(p)...)
+		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // exprText returns an expression as it is written.
@@ -326,7 +337,7 @@ func exprText(x command.HistExpr) string {
 	}
 	switch x := x.(type) {
 	case command.HistNum:
-		return fmt.Sprint(x.N)
+		return strconv.FormatUint(x.N, 10)
 	case command.HistRef:
 		return event(x.Event) + "$" + x.Name
 	case command.HistField:

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -21,19 +20,43 @@ func (m *maker) written(line string) (string, error) {
 			return "", m.no("EINVAL", "Couldn't find field", shown[1:], "'%s' is how the kernel shows the histogram, not how it is written", shown[1:])
 		}
 	}
-	if torn := readBackRef.FindString(hist); torn != "" {
+	if torn := shownRef(hist); torn != "" {
 		return "", m.no("EINVAL", "Couldn't find field", torn, "'%s' is how the kernel shows a variable; written, it is '[SYSTEM.EVENT.]$NAME' without a modifier", torn)
 	}
-	if torn := readBackCPU.FindString(hist); torn != "" {
-		return "", m.no("EINVAL", "Couldn't find field", torn, "'%s' is how the kernel shows the CPU; written, it is 'common_cpu'", torn)
+	for _, shown := range []string{"common_cpucommon_cpu", "common_cpucpu", "common_cpuCPU"} {
+		if strings.Contains(hist, shown) {
+			return "", m.no("EINVAL", "Couldn't find field", shown, "'%s' is how the kernel shows the CPU; written, it is 'common_cpu'", shown)
+		}
+	}
+	for _, text := range []string{"stacktrace.stacktrace", "STACKTRACE.stacktrace"} {
+		if strings.Contains(hist, text) && !m.j.t.Has(target.QuirkStacktraceModifier) {
+			return "", m.no("EINVAL", "Invalid field modifier", text, "the stack trace of the event itself has no '.stacktrace'")
+		}
 	}
 	return m.overridden(line)
 }
 
-var (
-	readBackRef = regexp.MustCompile(`\$\w+\.\w+`)
-	readBackCPU = regexp.MustCompile(`common_cpu(common_cpu|cpu|CPU)\b`)
-)
+// shownRef returns a variable with something behind it, "" if there is none.
+func shownRef(hist string) string {
+	for i := strings.IndexByte(hist, '$'); i >= 0; {
+		n := i + 1
+		for n < len(hist) && isWord(hist[n]) {
+			n++
+		}
+		if n+1 < len(hist) && n > i+1 && hist[n] == '.' && isWord(hist[n+1]) {
+			return hist[i : n+2]
+		}
+		next := strings.IndexByte(hist[n:], '$')
+		if i = n + next; next < 0 {
+			break
+		}
+	}
+	return ""
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
 
 // attributes are the parts of which the last counts.
 var attributes = map[string]string{"key": "keys", "keys": "keys", "val": "vals", "vals": "vals", "values": "vals",
@@ -43,14 +66,25 @@ var attributes = map[string]string{"key": "keys", "keys": "keys", "val": "vals",
 func (m *maker) overridden(line string) (string, error) {
 	cond := command.TriggerCond(line)
 	hist := strings.TrimSuffix(line, cond)
+	if m.j.t.Has(target.QuirkTrailingOperator) {
+		cond = withoutTrailingOperator(cond)
+	}
 	parts := strings.Split(hist, ":")
 	last := map[string]int{}
+	again := false
 	for i, p := range parts {
 		if word, _, ok := strings.Cut(p, "="); ok {
-			if a := attributes[strings.TrimLeft(word, map[bool]string{true: " \t"}[i == 1])]; a != "" {
+			if i == 1 {
+				word = strings.TrimLeft(word, " \t")
+			}
+			if a := attributes[word]; a != "" {
+				again = again || last[a] > 0
 				last[a] = i
 			}
 		}
+	}
+	if !again {
+		return hist + cond, nil
 	}
 	var keep []string
 	for i, p := range parts {
@@ -60,9 +94,6 @@ func (m *maker) overridden(line string) (string, error) {
 			continue
 		}
 		keep = append(keep, p)
-	}
-	if m.j.t.Has(target.QuirkTrailingOperator) {
-		cond = withoutTrailingOperator(cond)
 	}
 	return strings.Join(keep, ":") + cond, nil
 }

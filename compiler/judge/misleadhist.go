@@ -75,8 +75,8 @@ func (m *maker) misleadHist() {
 	if h.twin != nil {
 		m.mislead("the synthetic event '%s' cannot be removed while this histogram is there: this kernel goes by the bare name", h.twin.event)
 	}
-	if h.event.kind == eprobe {
-		m.misleadEprobe()
+	if h.event.kind == eprobe && m.j.usedElsewhere(h.event, h.buffer) {
+		m.mislead("%s runs in the buffer alone in which it was first used: here nothing is seen", h.event)
 	}
 }
 
@@ -143,18 +143,11 @@ func (m *maker) misleadParam(text string, v *variable, f command.SynthField) {
 // misleadOwn tells of a parameter that could be meant to be of the event of
 // onmatch.
 func (m *maker) misleadOwn(a command.HistAction, x command.HistField) {
-	if a.Handler != "onmatch" || m.h.event.name == (name{a.Match.Group, a.Match.Name}) {
+	if m.j.quiet || a.Handler != "onmatch" || m.h.event.name == (name{a.Match.Group, a.Match.Name}) {
 		return
 	}
 	if e := m.j.file(name{a.Match.Group, a.Match.Name}); e != nil && m.j.formatOf(e).Field(x.Name) != nil {
 		m.mislead("'%s' is that of %s, not the field of %s", x.Name, m.h.event, e)
-	}
-}
-
-// misleadEprobe tells of an eprobe that is used in a second buffer.
-func (m *maker) misleadEprobe() {
-	if where := m.j.usedElsewhere(m.h.event, m.h.buffer); where {
-		m.mislead("%s runs in the buffer alone in which it was first used: here nothing is seen", m.h.event)
 	}
 }
 
@@ -170,14 +163,21 @@ func (j *Judge) usedElsewhere(e *event, here *buffer) bool {
 }
 
 // misleadTrigger tells of a trigger that does less or more than it seems to.
-func (j *Judge) misleadTrigger(e *event, in *traced, t *command.Trigger, text string) (list []string) {
+func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text string) (list []string) {
+	in := here.of(e)
 	add := func(text string, args ...any) { list = append(list, sprintf(text, args...)) }
 	if t.Count == 0 {
 		add("a trigger with the count 0 never does anything")
 	}
-	params := strings.Count(strings.Fields(text)[0], ":")
-	if most := 1 + 2*boolInt(t.Kind.HasTarget()); params > most {
+	most := 1
+	if t.Kind.HasTarget() {
+		most = 3
+	}
+	if strings.Count(strings.Fields(text)[0], ":") > most {
 		add("what follows the count is not looked at")
+	}
+	if e.kind == eprobe && len(in.hists)+len(in.triggers) == 0 && !in.enabled && j.usedElsewhere(e, here) {
+		add("%s runs in the buffer alone in which it was first used: here nothing is done", e.name)
 	}
 	kinds := map[command.TriggerKind]bool{t.Kind: true}
 	for _, o := range in.triggers {
@@ -187,13 +187,6 @@ func (j *Judge) misleadTrigger(e *event, in *traced, t *command.Trigger, text st
 		add("this kernel hangs: a scheduler event has the triggers snapshot and stacktrace and a third")
 	}
 	return list
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // misleadSynthetic tells of a synthetic event that will not be what it seems.

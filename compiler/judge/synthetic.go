@@ -32,8 +32,11 @@ func (j *Judge) makeSynthetic(c *command.Synthetic, line string) (misleads []str
 		format.Fields = append(format.Fields, j.synthField(f))
 	}
 	e := &event{name: name{"synthetic", c.Name}, kind: synthetic, format: format, synth: c}
-	misleads = append(misleads, j.misleadSynthetic(e)...)
 	j.add(e)
+	if j.quiet {
+		return nil, nil
+	}
+	misleads = append(misleads, j.misleadSynthetic(e)...)
 	return misleads, nil
 }
 

@@ -81,7 +81,9 @@ func (j *Judge) simple(f file, t *command.Trigger, text string) (misleads []stri
 	if i >= 0 {
 		return nil, no("EEXIST", "", "the event has a trigger '%s' already, and has only one of its kind", in.triggers[i].Kind).at(text, string(t.Kind))
 	}
-	misleads = append(misleads, j.misleadTrigger(e, in, t, text)...)
+	if !j.quiet {
+		misleads = append(misleads, j.misleadTrigger(e, f.buffer, t, text)...)
+	}
 	in.triggers = append(in.triggers, t)
 	j.aim(t, 1)
 	return misleads, nil
