@@ -307,13 +307,17 @@ func (d *Difference) setAnew(old *Applied) []int {
 	return list
 }
 
-// again does steps that were taken back.
+// again does steps that were taken back, also those of which the kernel said that
+// it could not.
 func (a *Applied) again(list []int) error {
+	a.view.stale()
 	var errs []error
 	for _, i := range list {
-		if a.states[i] == journal.Undone {
-			errs = append(errs, a.doBatch(i, i+1, nil))
+		there, err := a.view.look(&a.steps[i])
+		if err == nil && there == Absent {
+			err = a.doBatch(i, i+1, nil)
 		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

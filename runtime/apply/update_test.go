@@ -2,6 +2,8 @@ package apply
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -206,17 +208,81 @@ func TestUpdateThatFailsChangesNothing(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v", err)
 	}
-	// What was taken back and made again stands at another place of the list.
-	unordered := func(s map[string]string) map[string]string {
-		lines := strings.Split(s["dynamic_events"], "\n")
-		slices.Sort(lines)
-		s["dynamic_events"] = strings.Join(lines, "\n")
-		return s
-	}
 	same(t, "failed", unordered(state), unordered(in.k.state()))
 	if d, err := in.update(newPlan(t, "mine")); err != nil || !d.None() {
 		t.Errorf("the old plan: got %+v and %v", d, err)
 	}
 	in.remove()
 	same(t, "removed", newKernel(t).state(), in.k.state())
+}
+
+// TestEveryFaultOfAnUpdate: after an error at any change the script is as it was
+// installed; after an end of the process there, all can be taken back.
+func TestEveryFaultOfAnUpdate(t *testing.T) {
+	faults := 0
+	for _, instance := range []string{"", "mine"} {
+		for n := 0; ; n++ {
+			tried := false
+			for _, after := range []bool{false, true} {
+				for _, dies := range []bool{false, true} {
+					tried = breakUpdate(t, instance, n, after, dies) || tried
+					faults++
+				}
+			}
+			if !tried {
+				break
+			}
+		}
+	}
+	t.Logf("%d faults", faults)
+}
+
+func breakUpdate(t *testing.T, instance string, n int, after, dies bool) (tried bool) {
+	start := newKernel(t).state()
+	in := install(t, newPlan(t, instance))
+	in.k.files["events/sched/sched_switch/trigger"] = "hist:keys=comm [active]\n"
+	start["events/sched/sched_switch/trigger"] = in.k.files["events/sched/sched_switch/trigger"]
+	state := in.k.state()
+	p := newPlan(t, instance)
+	p.Writes[4].Data = "e:sched/other sched.sched_switch next=$next_pid:u64"
+	p.Writes[6].Data = "prev > 2"
+	first := in.k.writes
+	in.k.fault = func(at int, afterwards bool, _ string) error {
+		if at != first+n || after != afterwards || tried {
+			return nil
+		}
+		tried = true
+		if dies {
+			panic(errFault)
+		}
+		return errFault
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != nil && r != errFault {
+				panic(r)
+			}
+		}()
+		_, err := in.update(p)
+		if tried && !errors.Is(err, errFault) {
+			t.Errorf("instance '%s', change %d (after: %v): got %v", instance, n, after, err)
+		}
+		if tried {
+			same(t, "failed", unordered(state), unordered(in.k.state()))
+		}
+	}()
+	in.k.fault = nil
+	in.remove()
+	same(t, fmt.Sprintf("instance '%s', change %d (after: %v, dies: %v)", instance, n, after, dies), start, in.k.state())
+	return tried
+}
+
+// unordered sorts the events: what was taken back and made again stands at
+// another place of the list.
+func unordered(s map[string]string) map[string]string {
+	s = maps.Clone(s)
+	lines := strings.Split(s["dynamic_events"], "\n")
+	slices.Sort(lines)
+	s["dynamic_events"] = strings.Join(lines, "\n")
+	return s
 }
