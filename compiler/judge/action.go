@@ -304,13 +304,13 @@ func (m *maker) unfit(f command.SynthField, v histValue) string {
 	case v.traits.has(isStack):
 		return "it is a stack trace"
 	case s.Size != v.size && strings.Contains(v.typ, "["):
-		return sprintf("it is a %s", v.typ)
+		return sprintf("it is %s", v.typ)
 	case s.Size != v.size:
-		return sprintf("it is a %s of %d bytes", v.typ, v.size)
-	case !text && s.Signed != v.signed && !v.signed:
-		return sprintf("it is a %s, which has no sign here", v.typ)
-	case !text && s.Signed != v.signed:
-		return sprintf("it is a %s, which has a sign", v.typ)
+		return sprintf("it is %s, of %d bytes", v.typ, v.size)
+	case !text && s.Signed && !v.signed:
+		return sprintf("it is %s without a sign", v.typ)
+	case !text && !s.Signed && v.signed:
+		return sprintf("it is %s, with a sign", v.typ)
 	}
 	return ""
 }

@@ -71,6 +71,9 @@ func (j *Judge) simple(f file, t *command.Trigger, text string) (misleads []stri
 		if old.Kind != t.Kind {
 			misleads = append(misleads, sprintf("it removes '%s': the two are one to the kernel", old.Kind))
 		}
+		if old.Kind == command.EnableEvent {
+			misleads = append(misleads, sprintf("%s stays on if the trigger turned it on", old.Target))
+		}
 		return misleads, nil
 	}
 	if t.If != nil {
