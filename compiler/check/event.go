@@ -65,6 +65,7 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 	}
 	c.checkAliases(sc)
 	c.readTimes(ev)
+	c.likely(ev)
 	c.prog.Events = append(c.prog.Events, ev)
 	return ev
 }
@@ -348,6 +349,7 @@ func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	c.fields(ev, sc, t.Fields, ev.Span)
 	c.checkAliases(sc)
 	c.readTimes(ev)
+	c.likely(ev)
 	vars := (&ir.Derived{Event: ev}).Vars()
 	tr := &ir.Trace{Event: ev, Print: c.template(t.Print, vars), Paused: t.Paused, Span: ev.Span}
 	if t.Fields == nil {

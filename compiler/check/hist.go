@@ -83,6 +83,7 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 	if h.Size != nil {
 		out.Size = c.size(h.Size)
 	}
+	c.likelyHist(out)
 	return out
 }
 
@@ -345,6 +346,8 @@ func (c *checker) on(o *syntax.On) {
 		out.Actions = append(out.Actions, act)
 	}
 	if out.Stage.Source != nil {
+		c.likelySource(out.Stage)
+		c.likelyTask(holder.Stages, map[*ir.Stage]bool{}, out.Stage.Where)
 		c.prog.Ons = append(c.prog.Ons, out)
 	}
 }

@@ -156,6 +156,7 @@ func (c *checker) union(e *syntax.Event, sources []*syntax.Source) *ir.Event {
 			}
 			c.checkAliases(sc)
 			c.readTimes(member)
+			c.likely(member)
 		}
 		if len(c.list) > before && i > 0 {
 			c.noteSource(before, src)

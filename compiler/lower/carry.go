@@ -2,6 +2,7 @@ package lower
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/types"
@@ -125,6 +126,9 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	case types.String:
 		c.size = 0
 		c.typ = types.String{Cap: t.Cap}
+		if t.Cap == 0 && len(j.rec.ev.Stages) > 1 && j.mayBeLong(x) {
+			j.l.textCut(x.Span())
+		}
 	}
 	key := x.String()
 	if old, ok := j.byKey[key]; ok && (name == "" || old.name == name) {
@@ -142,6 +146,19 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	}
 	j.carried = append(j.carried, &c)
 	return &c, true
+}
+
+// mayBeLong reports whether a text that a histogram is to carry may be longer than
+// it keeps (STR_VAR_LEN_MAX, 256 with the NUL): one of a program, or a path.
+func (j *joiner) mayBeLong(x ir.Expr) bool {
+	ref, ok := x.(*ir.FieldRef)
+	if !ok {
+		return false
+	}
+	if strings.Contains(ref.Name, "filename") || strings.Contains(ref.Name, "path") {
+		return true
+	}
+	return j.rec.steps[ref.Stage].on.column(ref.Name).kernel == "ustring"
 }
 
 // computed reports whether x is arithmetic, or a duration in another unit.

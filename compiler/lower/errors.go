@@ -140,6 +140,15 @@ func (l *lowerer) warn(code diag.Code, sp source.Span, message string, notes ...
 	l.list = append(l.list, diag.Diagnostic{Severity: diag.Warning, Code: code, Source: l.prog.Source, Span: sp, Message: message, Notes: notes})
 }
 
+func (l *lowerer) textCut(sp source.Span) {
+	for _, d := range l.list {
+		if d.Code == diag.TextCut && d.Span == sp {
+			return // carried on and on
+		}
+	}
+	l.warn(diag.TextCut, sp, fmt.Sprintf("a text of more than %d bytes is cut here", command.MaxSynthString-1), todo("a join keeps no more of it; an event without a join has it whole"))
+}
+
 func (l *lowerer) markersElsewhere(sp source.Span, instance string) {
 	l.warn(diag.MarkersElsewhere, sp, fmt.Sprintf("the instance '%s' sees only what is written to its own trace_marker", instance),
 		todo("programs write to the common one: use --top-level, or no 'option instance'; else they must open instances/%s/trace_marker", instance))

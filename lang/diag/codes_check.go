@@ -358,6 +358,39 @@ const (
 	//	trace func blk_account_io_done else func blk_mq_end_request  # right
 	AbsentSource Code = "absent-source"
 
+	// WrongTask: $tid or $comm of an event that happens on another thread's
+	// behalf. A warning.
+	//
+	//	hist sched.sched_switch by comm = $comm  # wrong: it is the one that leaves
+	//	hist sched.sched_switch by next_comm     # right
+	WrongTask Code = "wrong-task"
+
+	// UnsureKey: keys of a join that several happenings have at once. A warning.
+	//
+	//	then block.block_rq_complete as b by sector       # wrong: of which disk?
+	//	then block.block_rq_complete as b by dev, sector  # right
+	UnsureKey Code = "unsure-key"
+
+	// TableFills: keys that never end, in a table whose size is not said. A
+	// warning: the kernel frees no entry, and loses what finds no room.
+	//
+	//	then kmem.kfree as b by ptr             # wrong: 2048 addresses, and no more
+	//	then kmem.kfree as b by ptr size 65536  # right
+	TableFills Code = "table-fills"
+
+	// TextCut: a long text that a histogram carries, which keeps 255 bytes of it.
+	// A warning.
+	//
+	//	{ file = opened.file }           # wrong if paths may be longer
+	//	{ file = str(opened.filename) }  # right: the address is carried
+	TextCut Code = "text-cut"
+
+	// NeverReturns: the end of a call that does not return. A warning.
+	//
+	//	trace syscall exit_group        # wrong: nothing is traced
+	//	trace syscall exit_group.enter  # right
+	NeverReturns Code = "never-returns"
+
 	// NotYet: the language has it and this compiler does not do it yet.
 	//
 	//	trace kprobe vfs_read { at = $ip }  # wrong in this version

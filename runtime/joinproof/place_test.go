@@ -28,7 +28,7 @@ event step
   from func vfs_read.enter(file: *x64, buf, count: u64) as a where $tid == %[1]d && count in { 100..109 }
   then func vfs_read.enter(file: *x64, buf, count: u64) as b where $tid == %[1]d && count in { 100..109 } by file
 { before = a.count, after = b.count, sum = a.count * 2 + b.count, took = b.$time - a.$time }
-event ask from func vfs_read.enter(file: *x64, buf, count: u64) where $tid == %[1]d { file, count, word = *file }
+event ask from func vfs_read.enter(file: *x64, buf, count: u64) where $tid == %[1]d { file, count, word = file[2] }
 event again
   from ask as a where count in { 100..109 }
   then ask as b where count > 105 by file
@@ -55,7 +55,7 @@ trace step, again`, tid), func() {
 		}
 		for _, r := range rec.rows["again"] {
 			if r.num("word") == 0 {
-				m.g.Errorf("got %v: the struct begins with something", r.numbers)
+				m.g.Errorf("got %v: a struct file has an address there", r.numbers)
 			}
 		}
 	})
