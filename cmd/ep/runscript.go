@@ -242,7 +242,12 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, appl
 		return exitError{exitMachine, err}
 	}
 	o.Apply = m.transaction(w)
-	result, err := session.Run(ctx, p, o)
+	reading, stopLooking := whileRead(ctx, out)
+	result, err := session.Run(reading, p, o)
+	if errors.Is(context.Cause(reading), unix.EPIPE) && (err == nil || errors.Is(err, context.Canceled)) {
+		err = unix.EPIPE
+	}
+	stopLooking()
 	err = errors.Join(err, finish())
 	if left := m.leftBy(id); !left {
 		err = errors.Join(err, w.Remove())

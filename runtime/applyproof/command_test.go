@@ -169,6 +169,18 @@ func proveBrokenOutput(b *bench) {
 	}
 	b.same("a closed pipe", before, b.whole())
 
+	// Also if there is nothing to write.
+	if read, write, err = os.Pipe(); err != nil {
+		b.Fatalf("%v", err)
+	}
+	r = b.start(write, "-e", "trace sched.sched_process_exec where pid == 1")
+	_ = write.Close()
+	_ = read.Close()
+	if code := r.end(); code != 128+int(syscall.SIGPIPE) {
+		b.Errorf("a closed pipe, and nothing to write: exit code %d\n%s", code, r.stderr.buf.String())
+	}
+	b.same("a closed pipe, and nothing to write", before, b.whole())
+
 	if err := os.MkdirAll("/tmp/small", 0o755); err != nil {
 		b.Fatalf("%v", err)
 	}

@@ -52,6 +52,7 @@ func (r *run) limited() (*plan.Plan, error) {
 		// kernel.
 		first = append(first, set(noTracePID, list(own), ""), set(noTracePID, list(own), ""))
 	}
+	gateTriggers(&p)
 	if limits {
 		var err error
 		if first, err = r.follow(&p, first); err != nil {
@@ -76,7 +77,6 @@ func (r *run) follow(p *plan.Plan, first []plan.Write) ([]plan.Write, error) {
 	if r.Child != nil {
 		all = append(all, r.Child.pid())
 	}
-	gateTriggers(p)
 	for i := len(p.Writes) - 1; i >= 0; i-- {
 		if p.Writes[i].File == eventPID && p.Writes[i].Instanced {
 			p.Writes[i].Data = list(all)

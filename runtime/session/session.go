@@ -392,7 +392,7 @@ func (r *run) say() {
 		what = append(what, t.Name)
 	}
 	if len(what) == 0 {
-		what = append(what, r.plan.Script.Name())
+		what = append(what, "what the script acts on")
 	}
 	if len(what) > 6 {
 		what = append(what[:5], fmt.Sprintf("%d more", len(what)-5))
