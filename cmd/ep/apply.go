@@ -205,7 +205,7 @@ type planCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*planCmd) Help() string {
-	return `What 'ep apply' would do to the machine as it is now: '-' is taken back, '+' is made, and '!' is made again, since it was there and is not any more. Nothing is changed. The exit code is 0 if there is nothing to be done, and 2 if there is.
+	return `What 'ep apply' would do to the machine as it is now: '-' is taken back, '+' is made, and '!' is made again, since it was there and is not any more. Nothing is changed. The exit code is 0 if there is nothing to be done, and 2 if there is; it is 4, with the reason, if others have something that is in the way.
 
 Examples:
 
@@ -231,6 +231,11 @@ func (c *planCmd) Run(env *Env, g *globals) error {
 	}
 	if err := printDifference(env.Stdout, d); err != nil {
 		return fmt.Errorf("write standard output: %w", err)
+	}
+	if in.own == nil {
+		if err := t.Free(in.plan); err != nil {
+			return g.failApply(err) // apply would say it too
+		}
 	}
 	return exitError{code: exitChanges}
 }

@@ -152,6 +152,9 @@ func TestWhatIsInTheWay(t *testing.T) {
 		c.set(k)
 		before := k.state()
 		tr := &Transaction{FS: k, Holder: func(_, _ string) string { return "somebody" }}
+		if err := tr.Free(newPlan(t, "")); !errors.Is(err, errInTheWay) {
+			t.Errorf("%s: Free: got %v", c.name, err)
+		}
 		_, err := tr.Apply(t.Context(), newPlan(t, ""))
 		var e *Error
 		if !errors.As(err, &e) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/runtime/journal"
 )
 
@@ -157,6 +158,12 @@ func (a *Applied) holds(file string) bool {
 
 // eventOfFile returns the folder that a file of an event is in.
 func eventOfFile(file string) string { return file[:len(file)-len("/"+setting(file))] }
+
+// Free tells what others have that would be in the way of Apply, as an *Error, or
+// nil. Nothing is changed.
+func (t *Transaction) Free(p *plan.Plan) error {
+	return (&Applied{t: t, view: view{fs: t.FS}, script: p.Script, steps: planSteps(p)}).free()
+}
 
 // InTheWay reports the names of the events of p that others have already.
 // Another suffix of names helps (compiler.Options).

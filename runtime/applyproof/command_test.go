@@ -425,6 +425,13 @@ func proveTakenNames(b *bench) {
 	if !strings.Contains(said, "-e:1:7: error: event 'kprobes.mine' is taken: there is a probe of this name, not made by ep") {
 		b.Errorf("no place, or no holder: %s", said)
 	}
+	path := "/tmp/taken.ep"
+	if err := os.WriteFile(path, []byte("event kprobes.mine from kprobe vfs_write(f) { f: x64 }\ntrace kprobes.mine\n"), 0o600); err != nil {
+		b.Fatalf("%v", err)
+	}
+	if _, said := b.output(4, "plan", path); !strings.Contains(said, "event 'kprobes.mine' is taken") {
+		b.Errorf("plan does not tell: %s", said)
+	}
 	b.same("a taken name", before, b.whole())
 
 	// A join sets the clock, which would empty the buffer of who records there.
