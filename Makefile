@@ -59,7 +59,7 @@ targets: # make the embedded targets anew inside booted kernels
 	awk 'NF == 4 && $$4 != "-" { print $$1, $$4 }' <<<"$$list" | while read -r name release; do \
 		echo "$$name  $$release"; \
 		$(GO) run ./cmd/epvm run --out compiler/target/embedded --file "/boot/config-$$release=$$dir/$$name/config" \
-			"$$name" ./cmd/ep target save --no-symbols -o "$$name.target" </dev/null; \
+			"$$name" ./cmd/ep target save -o "$$name.target" </dev/null; \
 	done
 
 clean:

@@ -46,6 +46,8 @@ var importRules = []importRule{
 	{module + "/compiler", []string{"cmd/..."}},
 	{module + "/compiler/check", []string{"compiler"}},
 	{module + "/compiler/lower", []string{"compiler"}},
+	{module + "/compiler/judge", []string{"compiler", "cmd/..."}},
+	{"mvdan.cc/sh/...", []string{"cmd/..."}},
 	{module + "/compiler/ir", []string{"compiler", "compiler/check", "compiler/lower"}},
 	{module + "/compiler/emit", []string{"compiler", "cmd/..."}},
 	{module + "/lang/syntax", []string{"lang/format", "compiler", "compiler/check", "cmd/..."}},

@@ -47,7 +47,7 @@ func (c *checkCmd) runWrites(env *Env, t *target.Target) error {
 	defer closer()
 	list, err := judgeWrites(in, t)
 	if err != nil {
-		return fmt.Errorf("read '%s': %w", c.Writes, err)
+		return exitError{exitScript, fmt.Errorf("read writes '%s': %w", c.Writes, err)}
 	}
 	if c.JSON {
 		err = writeJSON(env.Stdout, struct {
@@ -75,7 +75,7 @@ func openWrites(env *Env, name string) (io.Reader, func(), error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, exitError{exitScript, fmt.Errorf("read writes '%s': %w", name, cause(err))}
 	}
 	return f, func() { f.Close() }, nil
 }

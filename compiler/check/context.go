@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
@@ -50,6 +52,9 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 		return c.invalid(sp)
 	case len(sc.stages) == 0:
 		c.contextInConstant(e.Span(), e.Name)
+		return c.invalid(sp)
+	case v == nil && kind == ir.Elapsed && !slices.ContainsFunc(sc.stages, func(v *stageView) bool { return isSpan(v.stage.Source) }):
+		c.noElapsedJoin(e.Span(), sc.stages)
 		return c.invalid(sp)
 	case v == nil:
 		c.missingStage(e.Span(), "$"+e.Name, sc.stages)

@@ -416,6 +416,17 @@ func (c *checker) noElapsed(sp source.Span, v *stageView) {
 		todo("'$elapsed' is a span's: '%s'; in a join write 'b.$time - a.$time'", of))
 }
 
+// noElapsedJoin is for a join without spans, whose length of time is the
+// difference of two stages' times.
+func (c *checker) noElapsedJoin(sp source.Span, stages []*stageView) {
+	first, last := stages[0].stage.Alias, stages[len(stages)-1].stage.Alias
+	if first == "" || last == "" {
+		first, last = "a", "b"
+	}
+	c.err(diag.MisplacedValue, sp, "no stage of this join has a length of time",
+		todo("write '%s.$time - %s.$time'", last, first))
+}
+
 func (c *checker) onlyInKprobe(sp source.Span, name string) {
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'$%s' is for 'kprobe' only", name), todo("events have fields; calls have arguments by name"))
 }

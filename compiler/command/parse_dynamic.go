@@ -208,6 +208,10 @@ func joinBlanks(s string) string {
 	return b.String()
 }
 
+// notGlob leaves of a pattern of functions, which an fprobe takes, what a symbol
+// may hold.
+var notGlob = strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_")
+
 func parseFprobe(h head, at word, rest []word) (Command, error) {
 	// Until v6.13 a number was the count of functions followed at once. It is
 	// a hint that later kernels have no use for.
@@ -218,7 +222,7 @@ func parseFprobe(h head, at word, rest []word) (Command, error) {
 	symbol := at.text
 	symbol, c.Return = strings.CutSuffix(symbol, "%return")
 	c.Module, c.Symbol = cutModule(symbol)
-	if err := first(spellModule(c.Module), spellSymbol(c.Symbol)); err != nil {
+	if first(spellModule(c.Module), spellSymbol(notGlob.Replace(c.Symbol))) != nil {
 		return nil, errAt(at.at, "want a function")
 	}
 	var err error

@@ -19,7 +19,7 @@ func (j *Judge) dynamic(file, line string) (misleads []string, err error) {
 	}
 	switch c := c.(type) {
 	case *command.Delete:
-		return nil, j.delete(file, c)
+		return j.delete(file, c)
 	case *command.Synthetic:
 		if err := j.needs(target.SyntheticEvents, line, "s"); err != nil {
 			return nil, err
@@ -40,9 +40,9 @@ func (j *Judge) needs(f target.Feature, line, letter string) error {
 
 // delete removes the events that c names, in the order of their making, up to
 // the first that is busy: dyn_event_release of kernel/trace/trace_dynevent.c.
-func (j *Judge) delete(file string, c *command.Delete) error {
+func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err error) {
 	words := strings.Fields(c.Words)
-	found := false
+	found := 0
 	var names []string
 	for _, e := range append([]*event(nil), j.made...) {
 		if file != "dynamic_events" && e.file() != file {
@@ -58,9 +58,12 @@ func (j *Judge) delete(file string, c *command.Delete) error {
 				continue
 			}
 			if why := j.busy(e); why != "" {
-				return no("EBUSY", "", "%s is busy: %s", e.name, why)
+				return nil, no("EBUSY", "", "%s is busy: %s", e.name, why)
 			}
-			found = true
+			if e.kind == synthetic && len(words) > 0 {
+				misleads = append(misleads, "what follows a synthetic event's name is not looked at")
+			}
+			found++
 			j.remove(e)
 			continue
 		}
@@ -75,24 +78,27 @@ func (j *Judge) delete(file string, c *command.Delete) error {
 		}
 		// Of several probes, the last alone needs the event not to be busy.
 		if why := j.busy(e); why != "" && len(keep) == 0 {
-			return no("EBUSY", "", "%s is busy: %s", e.name, why)
+			return nil, no("EBUSY", "", "%s is busy: %s", e.name, why)
 		}
-		found = true
+		found++
 		if e.lines = keep; len(keep) == 0 {
 			j.remove(e)
 		}
 	}
-	if found {
-		return nil
+	if found > 1 && c.Group == "" {
+		misleads = append(misleads, sprintf("this removes the events called '%s' of every group: %d of them", c.Name, found))
+	}
+	if found > 0 {
+		return misleads, nil
 	}
 	want := c.Name
 	if c.Group != "" {
 		want = c.Group + "/" + c.Name
 	}
 	if c.Words != "" && j.isMade(c) {
-		return no("ENOENT", "", "'%s' is not made of what follows its name; without that it is removed", want)
+		return nil, no("ENOENT", "", "'%s' is not made of what follows its name; without that it is removed", want)
 	}
-	return no("ENOENT", "", "no event '%s' was made", want).near(want, names)
+	return nil, no("ENOENT", "", "no event '%s' was made", want).near(want, names)
 }
 
 // isMade reports whether there is an event that c names, whatever it is made of.

@@ -319,15 +319,13 @@ func (p *probe) fetchSpecial(text string) (fetched, error) {
 		if !t.Has(target.PerCPUFetch) || p.kind == eprobe || p.kind == uprobe {
 			return fetched{}, no("ENOENT", "This variable is not found at this probe point", "this kernel has no %s", target.PerCPUFetch)
 		}
-		inner := text[strings.IndexByte(text, '(')+1:]
-		inner = strings.TrimSuffix(inner, ")")
-		if n, ok := strings.CutPrefix(inner, "@"); ok {
-			if i := strings.IndexAny(n, "+-"); i > 0 {
-				n = n[:i]
-			}
-			if err := p.kernelSymbol(n); err != nil {
-				return fetched{}, err
-			}
+		inner := strings.TrimSuffix(text[strings.IndexByte(text, '(')+1:], ")")
+		c, err := command.Parse("dynamic_events", "p:x x x="+inner)
+		if err != nil {
+			return fetched{}, no("EINVAL", badFetch, "'%s' is no value", inner)
+		}
+		if _, err := p.fetch(c.(*command.Kprobe).Args[0].Fetch, true); err != nil {
+			return fetched{}, err
 		}
 		return fetched{memory: true, deref: strings.HasPrefix(text, "this_cpu_read"), code: true}, nil
 	}

@@ -103,7 +103,7 @@ func stringFits(t types.Type) (fits, pointer bool) {
 func isChar(t types.Type) bool {
 	switch t := t.(type) {
 	case types.Int:
-		return t.Size == 1 && t.Form == types.Char
+		return t.Size == 1
 	case types.String:
 		return true
 	}

@@ -22,7 +22,16 @@ func (j *Judge) filter(f file, text string) (misleads []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.cond(e, c, text)
+	if misleads, err = j.cond(e, c, text); err != nil {
+		return nil, err
+	}
+	if t := f.buffer.traced[e]; t != nil && len(t.hists)+len(t.triggers) > 0 {
+		misleads = append(misleads, sprintf("the triggers of %s see also what this filter keeps out; give them an 'if'", e.name))
+	}
+	if e.eprobes > 0 {
+		misleads = append(misleads, sprintf("the eprobes on %s see also what this filter keeps out; give them an 'if'", e.name))
+	}
+	return misleads, nil
 }
 
 // parseCond reads the text of a filter file.
@@ -34,7 +43,11 @@ func (j *Judge) parseCond(path, text string) (command.Cond, error) {
 	if err != nil {
 		return nil, syntax(err, text)
 	}
-	return c.(*command.Filter).If, nil
+	cond := c.(*command.Filter).If
+	if cond == nil { // "none", which is only what an empty filter reads as
+		return nil, no("EINVAL", "Field not found", "'0' clears a filter").at(text, strings.TrimSpace(text))
+	}
+	return cond, nil
 }
 
 // groupFilter sets the filter of each event of a group that can have it. The
@@ -210,7 +223,7 @@ func (p *predicate) function() *Refusal {
 		return no("EINVAL", "", "%v", err)
 	}
 	switch f.State {
-	case target.SymbolAbsent, target.SymbolData:
+	case target.SymbolAbsent:
 		r := no("EINVAL", "Function not found", "there is no function '%s'", v.Text)
 		r.Near, _ = p.j.t.NearSymbol(v.Text)
 		return r
@@ -236,6 +249,9 @@ func (p *predicate) cpus() *Refusal {
 	}
 	if err := cpuList(p.p.Value.Text); err != nil {
 		return no("EINVAL", "Invalid cpulist", "'%s' is no list of CPUs: %v", p.p.Value.Text, err)
+	}
+	if strings.Trim(p.p.Value.Text, " 0,-") != "" {
+		p.mislead("a machine that has not all of these CPUs refuses it")
 	}
 	return nil
 }

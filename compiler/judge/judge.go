@@ -125,7 +125,10 @@ func (j *Judge) write(w Write) (misleads []string, err error) {
 	}
 	switch f.kind {
 	case "dynamic_events", "kprobe_events", "uprobe_events", "synthetic_events":
-		return j.lines(f.kind, w.Text)
+		if misleads, err = j.lines(f.kind, w.Text); w.Op == Truncate {
+			misleads = append([]string{"'>' removes all events that were made first, others' too; '>>' does not"}, misleads...)
+		}
+		return misleads, err
 	}
 	if misleads, err = j.value(f, w.Text); err != nil {
 		return nil, err
@@ -168,10 +171,9 @@ func (j *Judge) value(f file, text string) (misleads []string, err error) {
 	case "filter":
 		return j.filter(f, text)
 	case "enable":
-		return nil, j.enable(f, text)
+		return j.enable(f, text)
 	}
-	_, err = command.Parse(f.kind, text)
-	return nil, syntax(err, text)
+	return nil, j.setting(f, text)
 }
 
 // no returns a Refusal: the errno, the kernel's words, and a reason.
@@ -210,10 +212,11 @@ func syntax(err error, text string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		r := &Refusal{Errno: "EINVAL", Kernel: e.Kernel, Reason: e.Message + " at the end", Lo: e.Offset, Hi: e.Offset + 1}
+		r := &Refusal{Errno: "EINVAL", Kernel: e.Kernel, Reason: e.Message + " at the end", Lo: len(text), Hi: len(text)}
 		if found := strings.Fields(text[min(e.Offset, len(text)):]); len(found) > 0 {
 			r.Reason = fmt.Sprintf("%s at '%s'", e.Message, found[0])
-			r.Hi = e.Offset + len(found[0])
+			r.Lo = strings.Index(text[e.Offset:], found[0]) + e.Offset
+			r.Hi = r.Lo + len(found[0])
 		}
 		return r
 	}

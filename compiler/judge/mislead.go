@@ -5,6 +5,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // misleadArgument tells what an accepted argument does not do, though it seems
@@ -18,6 +19,7 @@ func (p *probe) misleadArgument(a command.Arg, v fetched) {
 		p.misleadField(a, f)
 	}
 	p.misleadFetch(a, a.Fetch)
+	p.misleadTyped(a, v)
 	if n, ok := a.Fetch.(command.Imm); ok && base != "" && !fitsIn(n, a.Type) {
 		p.mislead("'%s' is cut to %s in silence", a.Name, base)
 	}
@@ -59,6 +61,52 @@ func (p *probe) misleadField(a command.Arg, f *target.Field) {
 		p.mislead("'%s' prints in hexadecimal without a sign; ':s%d' prints the number", f.Name, 8*f.Size)
 	case !text && !array && base != "" && base != "symbol" && base != "symstr" && base != "b" && recordField("", base, a.Type).Size < f.Size:
 		p.mislead("'%s' has %d bits, which ':%s' cuts in silence", f.Name, 8*f.Size, base)
+	}
+}
+
+// misleadTyped is misleadArgument for a value whose type the kernel's types tell,
+// or would.
+func (p *probe) misleadTyped(a command.Arg, v fetched) {
+	t := v.btf
+	if n, ok := a.Fetch.(command.ArgN); ok && !p.j.quiet {
+		if proto := p.prototype(); proto != nil && n.N <= len(proto.Params) {
+			t = proto.Params[n.N-1].Type
+		}
+	}
+	pointer, _ := t.(types.Pointer)
+	s, isStruct := pointer.Elem.(types.Struct)
+	switch a.Type.Base {
+	case "%pd":
+		if isStruct && s.Name != "dentry" {
+			p.mislead("':%%pd' wants a pointer to a dentry, and '%s' is one to a %s: it prints (fault) or nonsense", a.Name, s.Name)
+		}
+	case "%pD":
+		if isStruct && s.Name != "file" {
+			p.mislead("':%%pD' wants a pointer to a file, and '%s' is one to a %s: it prints (fault) or nonsense", a.Name, s.Name)
+		}
+	case "string", "ustring":
+		if _, isInt := v.btf.(types.Int); isInt {
+			p.mislead("'%s' is a number, which ':%s' takes for an address: it prints (fault)", a.Name, a.Type.Base)
+		}
+	}
+}
+
+// misleadHead is for what stands before the arguments of a probe and does not do
+// what it seems to.
+func (p *probe) misleadHead(n name, args []command.Arg) {
+	head, _, _ := strings.Cut(p.words[0], ":")
+	if head = head[1:]; head != "" && (p.kind == eprobe || head[0] < '0' || head[0] > '9') {
+		p.mislead("'%s' after the first letter is not looked at", head)
+	}
+	if n.group == "synthetic" {
+		p.mislead("a synthetic event may take the same name: two events would be called %s", n)
+	}
+	if p.kind == kprobe || p.kind == fprobe {
+		for _, prefix := range []string{"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__riscv_sys_"} {
+			if strings.HasPrefix(p.symbol, prefix) && len(args) > 0 {
+				p.mislead("'%s' is given the caller's registers, not the system call's arguments", p.symbol)
+			}
+		}
 	}
 }
 

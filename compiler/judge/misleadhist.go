@@ -75,9 +75,7 @@ func (m *maker) misleadHist() {
 	if h.twin != nil {
 		m.mislead("the synthetic event '%s' cannot be removed while this histogram is there: this kernel goes by the bare name", h.twin.event)
 	}
-	if h.event.kind == eprobe && m.j.usedElsewhere(h.event, h.buffer) {
-		m.mislead("%s runs in the buffer alone in which it was first used: here nothing is seen", h.event)
-	}
+	m.misleads = append(m.misleads, m.j.elsewhere(h.event, h.buffer)...)
 }
 
 // misleadRefs tells of references that are never or only once fulfilled.
@@ -151,17 +149,6 @@ func (m *maker) misleadOwn(a command.HistAction, x command.HistField) {
 	}
 }
 
-// usedElsewhere reports whether an event is enabled or has a trigger in another
-// buffer.
-func (j *Judge) usedElsewhere(e *event, here *buffer) bool {
-	for _, b := range j.buffers {
-		if t := b.traced[e]; b != here && t != nil && (t.enabled || len(t.hists) > 0 || len(t.triggers) > 0) {
-			return true
-		}
-	}
-	return false
-}
-
 // misleadTrigger tells of a trigger that does less or more than it seems to.
 func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text string) (list []string) {
 	in := here.of(e)
@@ -176,9 +163,7 @@ func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text 
 	if strings.Count(strings.Fields(text)[0], ":") > most {
 		add("what follows the count is not looked at")
 	}
-	if e.kind == eprobe && len(in.hists)+len(in.triggers) == 0 && !in.enabled && j.usedElsewhere(e, here) {
-		add("%s runs in the buffer alone in which it was first used: here nothing is done", e.name)
-	}
+	list = j.elsewhere(e, here)
 	kinds := map[command.TriggerKind]bool{t.Kind: true}
 	for _, o := range in.triggers {
 		kinds[o.Kind] = true

@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"path"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -57,8 +60,14 @@ func (p *probe) condition(c *command.Eprobe) error {
 		return shifted(err, len(p.line)-len(text))
 	}
 	p.misleads = append(p.misleads, found...)
+	if doubleBlank.MatchString(text) {
+		p.mislead("several blanks in an eprobe's text become one")
+	}
 	return nil
 }
+
+// doubleBlank finds text between quotes with several blanks in a row.
+var doubleBlank = regexp.MustCompile(`"[^"]*[ \t][ \t][^"]*"|'[^']*[ \t][ \t][^']*'`)
 
 const (
 	badSymbol = "Invalid probed address or symbol"
@@ -200,12 +209,16 @@ func (p *probe) placeFprobe(c *command.Fprobe) error {
 	head, _, _ := strings.Cut(p.words[0], ":")
 	if head != "f" {
 		returns := strings.HasSuffix(p.words[1], "%return")
-		if !p.j.t.Has(target.FprobeMaxactive) || !returns {
+		n, err := strconv.Atoi(strings.TrimPrefix(head, "f"))
+		if head[1] >= '0' && head[1] <= '9' && (!p.j.t.Has(target.FprobeMaxactive) || !returns || err != nil || n < 1 || n > command.MaxActive) {
 			return no("EINVAL", "Invalid maxactive number", "this kernel takes no number after the 'f' of such a probe").at(p.line, head)
 		}
 	}
 	if c.Return && !strings.HasSuffix(p.words[1], "%return") {
 		p.mislead("with $retval the probe is one of the function's return, not of its entry")
+	}
+	if strings.ContainsAny(c.Symbol, "*?[") {
+		return p.placeGlob(c.Symbol)
 	}
 	f, err := p.j.t.Function(c.Symbol)
 	if err != nil {
@@ -219,6 +232,18 @@ func (p *probe) placeFprobe(c *command.Fprobe) error {
 		return p.noFunction(c.Symbol)
 	}
 	p.symbol = c.Symbol
+	return nil
+}
+
+// placeGlob finds the functions that an fprobe's pattern matches.
+func (p *probe) placeGlob(pattern string) error {
+	list, err := p.j.t.Functions(func(name string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+	if err == nil && len(list) == 0 {
+		return no("EINVAL", badSymbol, "no function that can be probed matches '%s'", pattern).at(p.line, pattern)
+	}
 	return nil
 }
 

@@ -65,6 +65,7 @@ func (j *Judge) makeProbe(c command.Command, line string) ([]string, error) {
 		}
 	}
 	if err == nil {
+		p.misleadHead(name{n.Group, n.Name}, args)
 		err = p.register(name{n.Group, n.Name})
 	}
 	return p.misleads, err

@@ -305,16 +305,33 @@ func (j *Judge) truncate(f file) error {
 }
 
 // enable turns events on or off.
-func (j *Judge) enable(f file, text string) error {
+func (j *Judge) enable(f file, text string) (misleads []string, err error) {
 	on, err := strconv.ParseUint(strings.TrimSuffix(text, "\n"), 10, 64)
 	if err != nil || on > 1 {
-		return no("EINVAL", "", "want 0 or 1")
+		return nil, no("EINVAL", "", "want 0 or 1")
 	}
 	for _, e := range f.events {
 		if e.group == "ftrace" {
 			continue
 		}
+		if on == 1 {
+			misleads = append(misleads, j.elsewhere(e, f.buffer)...)
+		}
 		f.buffer.of(e).enabled = on == 1
+	}
+	return misleads, nil
+}
+
+// elsewhere tells that an eprobe runs in the buffer alone in which it was first
+// enabled or given a trigger: here it will do nothing.
+func (j *Judge) elsewhere(e *event, here *buffer) []string {
+	if e.kind != eprobe {
+		return nil
+	}
+	for _, b := range j.buffers {
+		if t := b.traced[e]; b != here && t != nil && (t.enabled || len(t.hists)+len(t.triggers) > 0) {
+			return []string{sprintf("%s runs in another instance already, and in one alone: here it does nothing", e.name)}
+		}
 	}
 	return nil
 }

@@ -132,7 +132,12 @@ func (t *Target) findFunction(name string) (Function, error) {
 // Since v6.6 (commit b022f0c7e404, carried back to v6.1.y) the kernel refuses a
 // kprobe on a name of several. The whole list is read.
 func (t *Target) Namesakes(name string) int {
-	n := 0
+	t.mu.Lock()
+	n, known := t.namesakes[name]
+	t.mu.Unlock()
+	if known {
+		return n
+	}
 	_, err := t.scan(PathKallsyms, name, func(line []byte) {
 		kind, fn, mod := kallsymsLine(line)
 		if string(fn) == name && len(mod) == 0 && bytes.IndexByte([]byte("tTwW"), kind) >= 0 {
@@ -140,8 +145,14 @@ func (t *Target) Namesakes(name string) int {
 		}
 	})
 	if err != nil {
-		return 0
+		n = 0
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.namesakes == nil {
+		t.namesakes = map[string]int{}
+	}
+	t.namesakes[name] = n
 	return n
 }
 

@@ -32,11 +32,12 @@ type Target struct {
 	root   string // where tracefs is in fsys, "." if fsys is itself one
 	system system
 
-	mu      sync.Mutex
-	formats map[string]*Format  // by "system/event"
-	texts   map[string]text     // small files, by path
-	has     map[Feature]bool    // features decided so far
-	symbols map[string]Function // functions looked up so far
+	mu        sync.Mutex
+	formats   map[string]*Format  // by "system/event"
+	texts     map[string]text     // small files, by path
+	has       map[Feature]bool    // features decided so far
+	symbols   map[string]Function // functions looked up so far
+	namesakes map[string]int      // of those asked for so far
 
 	btf btfs // type information, opened when it is asked for
 }

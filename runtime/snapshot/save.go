@@ -287,10 +287,14 @@ func (s *saver) moduleTypes() {
 var errTooLarge = errors.New("too large to be saved")
 
 // madeUp are beginnings of names that no source text has: padding before
-// functions, tables of exported symbols, constants inside of functions.
+// functions, tables of exported symbols, constants inside of functions, what
+// macros make of tracepoints, system calls and security hooks.
 var madeUp = []string{
 	"__pfx_", "__UNIQUE_ID", "__func__.", "__FUNCTION__.", "__PRETTY_FUNCTION__.", "__ksymtab", "__kstrtab", "__crc_",
 	"__initcall_", "__setup_", "__already_done.", "__warned.", "__key.", "__msg.", "__bug_table", "_rs.", "CSWTCH.", ".L", "$",
+	"__SCK__", "__SCT__", "__BTF_ID__", "security_hook_active_", "__compound_literal", "__param_str",
+	"TRACE_SYSTEM_", "__TRACE_SYSTEM_", "__tpstrtab_", "__event_", "print_fmt_", "event_class_", "trace_event_fields_",
+	"trace_event_type_funcs_", "__bpf_trace_tp_map_", "__syscall_meta_", "__p_syscall_meta_", "types__", "args__",
 }
 
 // namesOnly reduces kallsyms to "0 TYPE NAME" and the module, sorted by name
