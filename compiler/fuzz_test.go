@@ -169,7 +169,7 @@ func lawful(t *testing.T, text, name string) {
 			within(d.Message, fix.Span)
 		}
 		if d.Message == "" || strings.Contains(d.Message, "internal error") || strings.Contains(d.Message, "%!") {
-			t.Errorf("message %q", d.Message)
+			t.Errorf("message %q %+v of\n%s", d.Message, d.Notes, text)
 		}
 	}
 	again, list2 := compiler.Compile(src, tg, compiler.Options{})
