@@ -3,7 +3,7 @@
 //
 // Read kernel_test.go first: it lists the cases. state_test.go says what is
 // compared, foreign_test.go what others have meanwhile, scripts_test.go runs all
-// scripts, fault_test.go breaks at each write and kills, command_test.go and
+// scripts, fault_test.go and update_test.go break at each write, command_test.go and
 // manners_test.go drive the command ep itself, speed_test.go and load_test.go
 // measure.
 package applyproof

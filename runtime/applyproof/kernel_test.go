@@ -32,6 +32,7 @@ var cases = []vm.Case{
 	on("faults-openat", 10*time.Minute, func(b *bench) { b.breakScript("openat.ep", "") }),
 	on("faults-many", 10*time.Minute, func(b *bench) { b.breakScript("many.ep", manyScript) }),
 	on("faults-top-level", 10*time.Minute, func(b *bench) { b.breakTopLevel("hists.ep", histScript) }),
+	on("faults-update", 10*time.Minute, breakUpdates),
 	complaining(on("killed-at-any-time", 10*time.Minute, killAtAnyTime)),
 	on("signals", 3*time.Minute, proveSignals),
 	on("broken-output", 3*time.Minute, proveBrokenOutput),

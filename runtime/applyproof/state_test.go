@@ -76,12 +76,12 @@ func (b *bench) add(s state, name string) {
 	s[name] = string(text)
 }
 
-// unordered returns s with the lines of each list of events sorted: an event that
-// is made anew stands at another place.
+// unordered returns s with the lines of each list of events and triggers sorted:
+// what is made anew stands at another place.
 func (s state) unordered() state {
 	out := maps.Clone(s)
 	for name, text := range out {
-		if base := path.Base(name); base == "dynamic_events" || base == "set_event" {
+		if base := path.Base(name); base == "dynamic_events" || base == "set_event" || base == "trigger" {
 			lines := strings.Split(text, "\n")
 			slices.Sort(lines)
 			out[name] = strings.Join(lines, "\n")
