@@ -33,7 +33,7 @@ type runCmd struct {
 	Set        []string      `sep:"none" placeholder:"NAME=VALUE" help:"Give a param of the script a value. May be repeated."`
 	For        time.Duration `placeholder:"TIME" help:"Stop after this time, such as 10s or 2m."`
 	Command    string        `short:"c" placeholder:"CMD" help:"Run this program, trace it and its children alone, and stop when it ends."`
-	PID        []int         `short:"p" name:"pid" placeholder:"PID" help:"Trace this process and its children alone. May be repeated."`
+	PID        []int         `short:"p" name:"pid" placeholder:"PID" help:"Trace this process and its children alone, and stop when they have ended. May be repeated."`
 	Output     string        `short:"o" placeholder:"FILE" help:"Write records and histograms to FILE instead of standard output."`
 	Format     string        `enum:"text,json" default:"text" placeholder:"FORM" help:"Print text, or lines of JSON (json)."`
 	Time       string        `enum:"trace,wall" default:"trace" placeholder:"CLOCK" help:"Times of records: seconds of the trace clock (trace), or the time of day (wall)."`
