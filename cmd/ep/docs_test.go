@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -247,7 +246,7 @@ func TestSameTakesAnyLines(t *testing.T) {
 		{"a b c", "a b", false}, {"a b c", "… b", false}, {"a b c b", "… b", true}, {"", "a", false},
 	} {
 		if same(strings.Fields(c.got), strings.Fields(c.shown)) != c.want {
-			t.Errorf("%s", fmt.Sprintf("%q as %q: want %v", c.got, c.shown, c.want))
+			t.Errorf("%q as %q: want %v", c.got, c.shown, c.want)
 		}
 	}
 }

@@ -108,14 +108,38 @@ func (c *explainCmd) code(env *Env, code, text string) error {
 		}
 		return writeOutput(env, "", out.Bytes())
 	}
-	out.WriteString(code + "\n\n")
-	for line := range strings.Lines(text + "\n") {
-		if body, example := strings.CutPrefix(line, "\t"); example {
-			line = "    " + body
-		}
-		out.WriteString(line)
+	out.WriteString(code + "\n")
+	for part := range strings.SplitSeq(text, "\n\n") {
+		out.WriteString("\n" + paragraph(part))
 	}
 	return writeOutput(env, "", out.Bytes())
+}
+
+// explainWidth is where the text of a code is broken into lines.
+const explainWidth = 80
+
+// paragraph sets a paragraph of a code's text anew: its lines are those of a
+// comment. Examples, which begin with a tab, stay as they are.
+func paragraph(text string) string {
+	if strings.HasPrefix(text, "\t") {
+		return strings.ReplaceAll("\n"+text, "\n\t", "\n    ")[1:] + "\n"
+	}
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > explainWidth:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String() + "\n"
 }
 
 func printJSON(out *bytes.Buffer, v any) error {
