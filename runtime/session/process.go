@@ -64,8 +64,26 @@ func (r *run) limited() (*plan.Plan, error) {
 }
 
 // follow has the plan's last word about threads be those that are followed,
-// instead of all. A plan that has none gets it at its beginning.
+// instead of all. A plan that has none gets it at its beginning. It comes twice, for
+// those that are made while the first is on its way.
 func (r *run) follow(p *plan.Plan, first []plan.Write) ([]plan.Write, error) {
+	all, err := r.followed()
+	if err != nil {
+		return nil, err
+	}
+	r.follows = list(all)
+	for i := len(p.Writes) - 1; i >= 0; i-- {
+		if p.Writes[i].File == eventPID && p.Writes[i].Instanced {
+			p.Writes[i].Data = r.follows
+			p.Writes = slices.Insert(p.Writes, i+1, p.Writes[i])
+			return first, nil
+		}
+	}
+	return append(first, set(eventPID, r.follows, ""), set(eventPID, r.follows, "")), nil
+}
+
+// followed returns the threads that are to be followed, as they are now.
+func (r *run) followed() ([]int, error) {
 	var all []int
 	for _, pid := range r.Follow {
 		more, err := family(r.Proc, pid)
@@ -77,13 +95,7 @@ func (r *run) follow(p *plan.Plan, first []plan.Write) ([]plan.Write, error) {
 	if r.Child != nil {
 		all = append(all, r.Child.pid())
 	}
-	for i := len(p.Writes) - 1; i >= 0; i-- {
-		if p.Writes[i].File == eventPID && p.Writes[i].Instanced {
-			p.Writes[i].Data = list(all)
-			return first, nil
-		}
-	}
-	return append(first, set(eventPID, list(all), "")), nil
+	return all, nil
 }
 
 // gateTriggers gives triggers without a condition one that always holds. The
@@ -110,16 +122,22 @@ func gateTriggers(p *plan.Plan) {
 	}
 }
 
-// now is what the list of own threads is at the moment it is written.
+// now is what a list of threads is at the moment it is written.
 func (r *run) now(file, data string) string {
-	if path.Base(file) != noTracePID {
+	var pids []int
+	var err error
+	switch {
+	case path.Base(file) == noTracePID:
+		pids, err = threads(r.Proc, os.Getpid())
+	case path.Base(file) == eventPID && data == r.follows:
+		pids, err = r.followed()
+	default:
 		return data
 	}
-	own, err := threads(r.Proc, os.Getpid())
-	if err != nil {
+	if err != nil || len(pids) == 0 {
 		return data // some of them are no more
 	}
-	return list(own)
+	return list(pids)
 }
 
 func set(file, data, undo string) plan.Write {

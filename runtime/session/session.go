@@ -93,6 +93,7 @@ type run struct {
 	applied *apply.Applied
 	reader  *events.Reader
 	result  Result
+	follows string         // the threads that are followed, as the plan has them
 	own     map[int32]bool // threads: whether they are this process's
 	passed  uint64         // losses that records told of that were passed over
 
