@@ -12,6 +12,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/runtime/apply"
 	"github.com/eptrace/ep/runtime/tracefs"
 )
 
@@ -120,6 +121,18 @@ func gateTriggers(p *plan.Plan) {
 			w.Undo = &u
 		}
 	}
+}
+
+// gone returns that a process has ended in place of an error about the list that it
+// is no more in. What could not be taken back the journal tells.
+func (r *run) gone(err error) error {
+	var e *apply.Error
+	if errors.As(err, &e) && path.Base(e.File) == eventPID {
+		if _, none := r.followed(); none != nil {
+			return none
+		}
+	}
+	return err
 }
 
 // now is what a list of threads is at the moment it is written.

@@ -108,7 +108,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	if r.applied, err = r.Apply.Apply(ctx, p); err != nil {
-		return err
+		return r.gone(err)
 	}
 	r.result.Tracing = time.Now()
 	if r.Options.Applied != nil {
