@@ -402,7 +402,7 @@ func (r *run) say() {
 	if text, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil {
 		where = " on CPU " + strings.TrimSpace(string(text))
 	}
-	end := "Ctrl-C to stop"
+	end := "until Ctrl-C"
 	switch {
 	case r.Child != nil:
 		end = fmt.Sprintf("until '%s' ends", r.Child.name)
