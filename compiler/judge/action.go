@@ -36,8 +36,7 @@ func (m *maker) parseAction(a command.HistAction) error {
 func (m *maker) actions() error {
 	for _, a := range m.h.cmd.Actions {
 		if err := m.action(a); err != nil {
-			m.j.release(m.h)
-			return err
+			return m.refuse(err)
 		}
 	}
 	return nil
@@ -240,6 +239,11 @@ func (m *maker) foreignField(n name, x command.HistField, refused error) (*varia
 	}
 	var keys []string
 	for _, k := range base.keys {
+		// Where the kernel finds a name for the key, it adds its modifier, which
+		// it does not read again.
+		if k.traits.has(isStack) && !m.j.t.Has(target.QuirkFieldVariable) {
+			return nil, or(m.no("EINVAL", "Couldn't create histogram for field", x.Name, "the keys have a stack trace"))
+		}
 		if k.field == nil && m.j.t.Has(target.QuirkFieldVariable) {
 			m.mislead("this kernel stops with a fault as it takes this line: for '%s' it copies the keys of a histogram of %s, of which one is no field", x.Name, n)
 			return &variable{label: label, of: base, histValue: m.j.guess(e, x.Name)}, nil
@@ -303,6 +307,8 @@ func (m *maker) unfit(f command.SynthField, v histValue) string {
 		return ""
 	case v.traits.has(isStack):
 		return "it is a stack trace"
+	case m.j.isStackField(&s) && !m.j.t.Has(target.QuirkStacktraceModifier):
+		return "it is no stack trace"
 	case s.Size != v.size && strings.Contains(v.typ, "["):
 		return sprintf("it is %s", v.typ)
 	case s.Size != v.size:

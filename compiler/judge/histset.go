@@ -80,11 +80,16 @@ func (m *maker) register() error {
 	return nil
 }
 
-// refuse takes back what the actions of a histogram hold that is not kept. The
-// histograms that were made for them stay, as they do in the kernel.
-func (m *maker) refuse(r *Refusal) error {
+// refuse takes back what the actions of a histogram hold that is not kept. Some
+// kernels let the histograms stay that were made for them.
+func (m *maker) refuse(err error) error {
 	m.j.release(m.h)
-	return r
+	if !m.j.t.Has(target.QuirkHelpersStay) {
+		for _, helper := range m.h.helpers {
+			m.j.unlink(helper)
+		}
+	}
+	return err
 }
 
 // clocks are those of every machine; x86 has one more.

@@ -121,20 +121,20 @@ func TestKernelsAgree(t *testing.T) {
 }
 
 func TestWhatMisleadsIsTold(t *testing.T) {
+	var judges []*judge.Judge
+	for _, kernel := range kernels {
+		judges = append(judges, judgeOf(t, kernel))
+	}
 	for _, a := range askedLines(t) {
 		if !a.misleads {
 			continue
 		}
 		taken, told := false, false
-		for i, kernel := range kernels {
+		for i, j := range judges {
 			if a.verdicts[i] == "no" {
 				continue
 			}
-			tg, err := target.Embedded(kernel + "-x86_64")
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := judge.New(tg)
+			j.Reset()
 			for _, w := range a.before {
 				j.Write(w)
 			}

@@ -152,6 +152,7 @@ func (m *maker) misleadOwn(a command.HistAction, x command.HistField) {
 // misleadTrigger tells of a trigger that does less or more than it seems to.
 func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text string) (list []string) {
 	in := here.of(e)
+	list = j.elsewhere(e, here)
 	add := func(text string, args ...any) { list = append(list, sprintf(text, args...)) }
 	if t.Count == 0 {
 		add("a trigger with the count 0 never does anything")
@@ -163,7 +164,6 @@ func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text 
 	if strings.Count(strings.Fields(text)[0], ":") > most {
 		add("what follows the count is not looked at")
 	}
-	list = j.elsewhere(e, here)
 	kinds := map[command.TriggerKind]bool{t.Kind: true}
 	for _, o := range in.triggers {
 		kinds[o.Kind] = true

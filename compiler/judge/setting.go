@@ -1,7 +1,7 @@
 package judge
 
 import (
-	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +24,20 @@ func (j *Judge) setting(f file, text string) error {
 			}
 		}
 		return nil
-	case "tracing_on":
-		if _, err := strconv.ParseUint(text, 0, 64); err != nil {
+	case "tracing_on", "snapshot", "buffer_size_kb":
+		if n, err := strconv.ParseUint(text, 0, 64); err != nil || n == 0 && f.kind == "buffer_size_kb" {
+			return no("EINVAL", "", "want a number")
+		}
+		return nil
+	case "current_tracer":
+		if !slices.Contains(tracers, text) {
+			return no("EINVAL", "", "there is no tracer '%s'", text).near(text, tracers).at(text, text)
+		}
+		return nil
+	case "trace", "trace_marker", "error_log":
+		return nil
+	case "overwrite":
+		if text != "0" && text != "1" {
 			return no("EINVAL", "", "want 0 or 1")
 		}
 		return nil
@@ -34,9 +46,12 @@ func (j *Judge) setting(f file, text string) error {
 	return syntax(err, text)
 }
 
+// tracers are those of most kernels; which one has depends on how it was built.
+var tracers = []string{"nop", "function", "function_graph", "blk", "hwlat", "timerlat", "osnoise", "wakeup", "wakeup_rt", "irqsoff", "preemptoff", "mmiotrace"}
+
 // setEvent turns on, or off after a '!', the events of one word of set_event:
-// SYSTEM:EVENT, SYSTEM:, or a name that is compared with both. Each may have the
-// wildcards '*' and '?' (ftrace_set_clr_event of kernel/trace/trace_events.c).
+// SYSTEM:EVENT, or a name that is compared with both. Each may be '*' or left
+// out for all (__ftrace_set_clr_event of kernel/trace/trace_events.c).
 func (j *Judge) setEvent(b *buffer, word, text string) error {
 	pattern, off := strings.CutPrefix(word, "!")
 	system, event, both := strings.Cut(pattern, ":")
@@ -49,28 +64,25 @@ func (j *Judge) setEvent(b *buffer, word, text string) error {
 		systems = append(systems, e.group)
 	}
 	for _, s := range systems {
-		if s == "ftrace" || both && !globMatches(system, s) {
+		if s == "ftrace" || both && !names(system, s) {
 			continue
 		}
 		for _, e := range j.ofGroup(s) {
-			if both && globMatches(event, e.event) || !both && (globMatches(system, s) || globMatches(event, e.event)) {
+			if both && names(event, e.event) || !both && (names(system, s) || names(event, e.event)) {
 				found = true
 				b.of(e).enabled = !off
 			}
 		}
 	}
 	if !found {
-		var names []string
+		var candidates []string
 		if both {
-			names, _ = j.t.Events(system)
+			candidates, _ = j.t.Events(system)
 		}
-		return no("EINVAL", "", "there is no event '%s'", pattern).near(event, names).at(text, pattern)
+		return no("EINVAL", "", "there is no event '%s'", pattern).near(event, candidates).at(text, pattern)
 	}
 	return nil
 }
 
-// globMatches reports whether a pattern, "" for any, matches a name.
-func globMatches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return pattern == "" || ok && err == nil
-}
+// names reports whether a word of set_event names what is called name.
+func names(word, name string) bool { return word == name || word == "" || word == "*" }

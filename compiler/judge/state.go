@@ -110,6 +110,10 @@ func (j *Judge) open(path string) (file, error) {
 			return f, no("ENOENT", "", "there is no instance '%s'; mkdir makes it", parts[1])
 		}
 		parts = parts[2:]
+		switch parts[0] {
+		case "dynamic_events", "kprobe_events", "uprobe_events", "synthetic_events":
+			return f, no("ENOENT", "", "an instance has no %s; that of the top level is for all", parts[0])
+		}
 	}
 	f.kind = parts[len(parts)-1]
 	if parts[0] != "events" {

@@ -78,6 +78,7 @@ func TestQuirks(t *testing.T) {
 		QuirkFieldVariable:       ".x.xx. .x",
 		QuirkSnapshotStacktrace:  "xx.... ..",
 		QuirkPercentRefused:      "...x.. .x",
+		QuirkHelpersStay:         "...xx. .x",
 		QuirkSyntheticNames:      "...xx. .x",
 		QuirkOneTracepointProbe:  "..x... ..",
 		QuirkArgsDropped:         "xx.... ..",

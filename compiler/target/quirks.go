@@ -26,6 +26,10 @@ const (
 	// action stops the kernel if that event's histogram has no plain field as
 	// a key. 6.1.192, 6.17.13 and 7.2.13 have it; 6.12.117 and 7.3.4 have not.
 	QuirkFieldVariable Feature = "quirk: onmatch field parameters crash"
+	// QuirkHelpersStay: the histogram that the kernel makes for a bare field of
+	// the other event stays when it refuses the line. 6.17.13 and 7.2.13 have
+	// it; 6.1.192, 6.12.117 and 7.3.4 have not.
+	QuirkHelpersStay Feature = "quirk: histograms made for parameters stay"
 	// QuirkSnapshotStacktrace: a snapshot and a stacktrace trigger on a
 	// scheduler event hang the kernel when a third is added. 6.1.192 has it;
 	// later ones did not show it.
@@ -90,6 +94,7 @@ var quirkRules = []quirkRule{
 	{QuirkSyntheticArrayPrint, SyntheticEvents, [][2]patch{{{5, 15, 0}, {6, 1, 192}}, {{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {6, 19, 0}}}},
 	{QuirkStacktraceModifier, HistStackVariable, [][2]patch{{{6, 3, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 2, 13}}}},
 	{QuirkFieldVariable, HistVariables, [][2]patch{{{4, 17, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
+	{QuirkHelpersStay, HistVariables, [][2]patch{{{4, 17, 0}, {6, 1, 192}}, {{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
 	{QuirkSnapshotStacktrace, Snapshot, [][2]patch{{{3, 10, 0}, {6, 12, 117}}}},
 	{QuirkPercentRefused, HistPercent, mended(patch{6, 1, 0})},
 	{QuirkSyntheticNames, SyntheticEvents, [][2]patch{{{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
