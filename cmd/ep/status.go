@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/user"
 	"path"
 	"strconv"
 	"text/tabwriter"
@@ -138,6 +139,15 @@ func newDrift(d apply.Drift) driftLine {
 	return driftLine{What: what, File: d.Step.File, Command: d.Step.Data}
 }
 
+// userName returns the name of a user, or the number where it has none.
+func userName(uid int) string {
+	number := strconv.Itoa(uid)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return number
+}
+
 func printStatus(w io.Writer, list []scriptStatus) error {
 	if len(list) == 0 {
 		_, err := io.WriteString(w, "nothing of ep's is in this kernel\n")
@@ -145,7 +155,7 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 	}
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
-	fmt.Fprint(t, "NAME\tSTATE\tINSTANCE\tSINCE\tCOMMANDS\tRECORDS\tCOUNTED\tLOST\n")
+	fmt.Fprint(t, "NAME\tSTATE\tBY\tINSTANCE\tSINCE\tCOMMANDS\tRECORDS\tCOUNTED\tLOST\n")
 	for _, s := range list {
 		state := s.State
 		if s.State != "installed" {
@@ -158,7 +168,7 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 		if instance == "" {
 			instance, records = "(top level)", "-"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", s.Name, state, instance, s.Since.Local().Format("2006-01-02 15:04:05"), s.Commands, records, s.Counted, s.Lost+s.Missed+s.Dropped)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", s.Name, state, userName(s.User), instance, s.Since.Local().Format("2006-01-02 15:04:05"), s.Commands, records, s.Counted, s.Lost+s.Missed+s.Dropped)
 	}
 	err := t.Flush()
 	for _, s := range list {
