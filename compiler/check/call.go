@@ -231,7 +231,7 @@ func (c *checker) addr(e *syntax.Call) ir.Expr {
 	}
 	name := id.Text()
 	if state, err := c.t.Symbol(name); err == nil && state == target.SymbolAbsent {
-		c.unknownSymbol(id.Span(), name)
+		c.unknownVariable(id.Span(), name)
 		return c.invalid(e.Span())
 	}
 	var elem types.Type = types.Void{}

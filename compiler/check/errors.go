@@ -238,6 +238,17 @@ func (c *checker) unknownSymbol(sp source.Span, name string) {
 	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: 'kprobe MODULE:%s'", name))
 }
 
+// unknownVariable is for a name that is no symbol of the kernel.
+func (c *checker) unknownVariable(sp source.Span, name string) {
+	message := fmt.Sprintf("target '%s' has no variable '%s'", c.t.Name(), name)
+	if near, ok := c.t.NearVariable(name); ok {
+		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
+		c.fix(near)
+		return
+	}
+	c.err(diag.UnknownSymbol, sp, message, todo("/proc/kallsyms lists the kernel's names"))
+}
+
 func (c *checker) badModule(sp source.Span, name string) {
 	c.err(diag.UnknownSymbol, sp, fmt.Sprintf("no module is called '%s'", name), todo("a module's name is made of letters, digits, '_' and '-'"))
 }
@@ -260,6 +271,12 @@ func (c *checker) onlyFprobe(sp source.Span, name string) {
 func (c *checker) notProbeable(sp source.Span, name string) {
 	c.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets nobody probe '%s'", name),
 		todo("probe a function that calls it or that it calls, or use an event of the same moment"))
+}
+
+// insideInstruction is for an offset at which no instruction begins.
+func (c *checker) insideInstruction(sp source.Span, k *ir.Probe) {
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("no instruction of '%s' begins at +%d", k.Symbol, k.Offset),
+		todo("'objdump -d' of this kernel's vmlinux shows where they begin"))
 }
 
 func (c *checker) dataNotCode(sp source.Span, name string) {

@@ -223,6 +223,10 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 	if !c.probeSymbol(k) {
 		return nil
 	}
+	if c.t.InsideInstruction(k.Offset) {
+		c.insideInstruction(one.Offset.Span(), k)
+		return nil
+	}
 	if one.Sig != nil {
 		if k.Offset != 0 {
 			c.argumentsInside(one.Sig.Span(), k.Symbol)

@@ -214,7 +214,9 @@ func (p *probe) kernelSymbol(n string) error {
 	}
 	switch state {
 	case target.SymbolAbsent:
-		return no("ENOENT", badSymbol, "the kernel has no symbol '%s'", n).at(p.line, n)
+		r := no("ENOENT", badSymbol, "the kernel has no symbol '%s'", n).at(p.line, n)
+		r.Near, _ = p.j.t.NearVariable(n)
+		return r
 	case target.SymbolUnlisted:
 		// Only the variables of each CPU are known without the list.
 		if _, ok := p.j.t.VarType(n); !ok {

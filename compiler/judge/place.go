@@ -114,49 +114,14 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 			return no("EADDRNOTAVAIL", "The symbol is not unique", "%d functions are called '%s'", n, c.Symbol).at(p.line, c.Symbol)
 		}
 	}
-	p.entry = c.Offset == 0 || c.Offset == 4 && p.ibt() && p.j.t.Has(target.BTFArgs)
+	p.entry = c.Offset == 0 || p.j.t.EntryOffset(c.Offset) && p.j.t.Has(target.BTFArgs)
 	if c.Return && !p.entry {
 		return no("EINVAL", "Retprobe address must be an function entry", "a function returns to where it was called; want its entry").at(p.line, p.words[1])
 	}
-	if err := p.boundary(c); err != nil {
-		return err
+	if p.j.t.InsideInstruction(c.Offset) {
+		return no("EILSEQ", "Probe point is not an instruction boundary", "no instruction of '%s' begins at +%d", c.Symbol, c.Offset).at(p.line, p.words[1])
 	}
 	p.symbol = c.Symbol
-	return nil
-}
-
-// ibt reports whether functions begin with an endbr64 of four bytes.
-func (p *probe) ibt() bool {
-	on, _ := p.j.t.Config("CONFIG_X86_KERNEL_IBT")
-	return on && p.j.t.Arch() == target.X86_64
-}
-
-// longest is more than any function of the kernel has, in bytes. How long one is,
-// a target does not tell.
-const longest = 1 << 18
-
-// boundary refuses an offset within an instruction, as far as it is known how a
-// function begins: on x86-64 with the call of five bytes that function tracing
-// uses, after an endbr64 where the kernel was built with it.
-func (p *probe) boundary(c *command.Kprobe) error {
-	const inside = "Probe point is not an instruction boundary"
-	if c.Offset >= longest {
-		return no("EILSEQ", inside, "'%s' is not that long", c.Symbol).at(p.line, p.words[1])
-	}
-	starts := uint64(0)
-	switch p.j.t.Arch() {
-	case target.X86_64:
-		if p.ibt() {
-			starts = 4
-		}
-		if off := c.Offset; off != 0 && off != starts && off < starts+5 {
-			return no("EILSEQ", inside, "no instruction of '%s' begins at +%d", c.Symbol, off).at(p.line, p.words[1])
-		}
-	case target.ARM64:
-		if c.Offset%4 != 0 {
-			return no("EILSEQ", inside, "instructions begin at multiples of 4").at(p.line, p.words[1])
-		}
-	}
 	return nil
 }
 

@@ -162,11 +162,28 @@ func (t *Target) NearSymbol(name string) (string, bool) {
 	if _, bare, ok := strings.Cut(name, ":"); ok {
 		name = bare
 	}
-	var near []string
-	_, err := t.scan(path.Join(t.root, FileFunctions), "", func(line []byte) {
+	return t.nearIn(path.Join(t.root, FileFunctions), name, func(line []byte) []byte {
 		fn, _ := functionLine(line)
-		if d := len(fn) - len(name); -3 <= d && d <= 3 {
-			near = append(near, string(fn))
+		return fn
+	})
+}
+
+// NearVariable is NearSymbol among all symbols: variables lie in between the
+// code, too, and are listed as code then (jiffies of 6.17).
+func (t *Target) NearVariable(name string) (string, bool) {
+	return t.nearIn(PathKallsyms, name, func(line []byte) []byte {
+		_, symbol, _ := kallsymsLine(line)
+		return symbol
+	})
+}
+
+// nearIn returns the name of a list's line that is nearest to name.
+func (t *Target) nearIn(list, name string, of func(line []byte) []byte) (string, bool) {
+	var near []string
+	_, err := t.scan(list, "", func(line []byte) {
+		s := of(line)
+		if d := len(s) - len(name); -3 <= d && d <= 3 {
+			near = append(near, string(s))
 		}
 	})
 	if err != nil {
