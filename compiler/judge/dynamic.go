@@ -43,12 +43,10 @@ func (j *Judge) needs(f target.Feature, line, letter string) error {
 func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err error) {
 	words := strings.Fields(c.Words)
 	found := 0
-	var names []string
 	for _, e := range append([]*event(nil), j.made...) {
 		if file != "dynamic_events" && e.file() != file {
 			continue
 		}
-		names = append(names, e.event, e.group+"/"+e.event)
 		if c.Name != "" && e.event != c.Name || c.Group != "" && e.group != c.Group ||
 			c.Name == "" && e.kind == synthetic {
 			continue
@@ -97,6 +95,10 @@ func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err e
 	}
 	if c.Words != "" && j.isMade(c) {
 		return nil, no("ENOENT", "", "'%s' is not made of what follows its name; without that it is removed", want)
+	}
+	var names []string
+	for _, e := range j.made {
+		names = append(names, e.event, e.group+"/"+e.event)
 	}
 	return nil, no("ENOENT", "", "no event '%s' was made", want).near(want, names)
 }
