@@ -30,6 +30,13 @@ func readScript(env *Env, name string) (string, error) {
 	default:
 		data, err = os.ReadFile(name)
 	}
+	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, stdlib.Prefix) {
+		note := "; 'ep list std/' lists them"
+		if near, ok := diag.Near(name, stdlib.Modules()); ok {
+			note = fmt.Sprintf("; did you mean '%s'?", near)
+		}
+		return "", exitError{exitScript, fmt.Errorf("ep has no module '%s'%s", name, note)}
+	}
 	if err != nil {
 		return "", exitError{exitScript, fmt.Errorf("read script '%s': %w", name, cause(err))}
 	}

@@ -4,7 +4,7 @@ import "testing"
 
 func TestBasisSaysWhatDecides(t *testing.T) {
 	for f, want := range map[Feature]string{
-		Eprobes:                `README has "<attached-group>.<attached-event>"`,
+		Eprobes:                `README has "<attached-group>.<attached-event>", CONFIG_EPROBE_EVENTS is not off`,
 		FprobeMaxactive:        "release 6.5 or later, before 6.14, needs fprobe events",
 		SyscallEvents:          "tracefs has events/syscalls/sys_enter_read/format",
 		FilterUstring:          "release 5.17 or later (or 5.10.262 or later, before 5.11)",

@@ -23,6 +23,13 @@ func (t *Target) Config(option string) (on, known bool) {
 	return v == 'y' || v == 'm', true
 }
 
+// ConfigOff reports whether the kernel's configuration says that it was built
+// without an option. It is false of an option that the release does not have, and
+// if the target does not tell its configuration.
+func (t *Target) ConfigOff(option string) bool {
+	return bytes.Contains(t.ConfigText(), []byte("\n# "+option+" is not set\n"))
+}
+
 // ConfigText returns the kernel's configuration after an empty line, nil if the
 // target has none. It is where distributions lay it, or in /proc/config.gz if
 // the kernel carries it.

@@ -57,7 +57,7 @@ type rule struct {
 	until   patch      // the first release without it again; zero if there is none
 	readme  string     // what README says only if the kernel has it
 	file    string     // a file or folder of tracefs
-	config  string     // what must not be off, if the target tells its configuration
+	config  string     // an option that the configuration, if the target tells it, must not call off
 	with    []Feature  // what it cannot be without
 }
 
@@ -88,10 +88,8 @@ func (t *Target) follows(r rule) bool {
 	if r.file != "" && !t.exists(r.file) {
 		return false
 	}
-	if r.config != "" {
-		if on, known := t.Config(r.config); known && !on {
-			return false
-		}
+	if r.config != "" && t.ConfigOff(r.config) {
+		return false
 	}
 	for _, f := range r.with {
 		if !t.Has(f) {

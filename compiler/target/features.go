@@ -5,7 +5,8 @@ package target
 const (
 	// DynamicEvents is the file dynamic_events (v5.0, commit 5448d44c3855).
 	DynamicEvents Feature = "dynamic events"
-	// Eprobes are events made of other events (v5.15, commit 7491e2c44278).
+	// Eprobes are events made of other events (v5.15, commit 7491e2c44278). Since
+	// v6.17 they have an option of their own, of which README knows nothing.
 	Eprobes Feature = "eprobes"
 	// EprobeFilter is "if FILTER" of an eprobe (v6.0, commit 752be5c5c910).
 	EprobeFilter Feature = "eprobe filters"
@@ -145,7 +146,7 @@ const (
 // featureRules is the table of features.
 var featureRules = []rule{
 	{feature: DynamicEvents, since: patch{5, 0, 0}, file: "dynamic_events"},
-	{feature: Eprobes, since: patch{5, 15, 0}, readme: "<attached-group>.<attached-event>"},
+	{feature: Eprobes, since: patch{5, 15, 0}, readme: "<attached-group>.<attached-event>", config: "CONFIG_EPROBE_EVENTS"},
 	{feature: EprobeFilter, since: patch{6, 0, 0}, readme: "<attached-event> [<args>] [if <filter>]"},
 	{feature: GroupOnly, since: patch{6, 0, 0}, readme: "p[:[<group>/][<event>]]"},
 	{feature: EprobeArrayAddress, since: patch{6, 17, 0}, with: []Feature{Eprobes}},

@@ -111,6 +111,29 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestFeatureNeedsItsOption: README names eprobes also where they were left out
+// of the kernel; older releases have no option for them.
+func TestFeatureNeedsItsOption(t *testing.T) {
+	for config, want := range map[string]bool{
+		"CONFIG_PROBE_EVENTS=y\n":                                    true,
+		"CONFIG_PROBE_EVENTS=y\nCONFIG_EPROBE_EVENTS=y\n":            true,
+		"CONFIG_PROBE_EVENTS=y\n# CONFIG_EPROBE_EVENTS is not set\n": false,
+		"": true,
+	} {
+		files := map[string]string{
+			PathRelease:                      "6.18.1",
+			"sys/kernel/tracing/README":      "e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]",
+			"sys/kernel/tracing/trace_clock": "[local]",
+		}
+		if config != "" {
+			files["boot/config-6.18.1"] = config
+		}
+		if got := machine(t, files).Has(Eprobes); got != want {
+			t.Errorf("configuration %q: eprobes %v, want %v", config, got, want)
+		}
+	}
+}
+
 func TestSeveralGoroutines(t *testing.T) {
 	tg, err := Embedded(DefaultName)
 	if err != nil {

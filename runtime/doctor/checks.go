@@ -121,16 +121,21 @@ func (x *examination) types() {
 }
 
 // options are what tracing is made of, with what is lacking without each.
-var options = []struct{ name, lacking string }{
-	{"CONFIG_KPROBE_EVENTS", "no kprobes, and no func where fprobes lack too"},
-	{"CONFIG_FPROBE_EVENTS", "no fprobes and no tracepoint sources; func is done by kprobes"},
-	{"CONFIG_UPROBE_EVENTS", "no ufunc, uprobe and usdt"},
-	{"CONFIG_HIST_TRIGGERS", "no hist, no joins, no spans"},
-	{"CONFIG_SYNTH_EVENTS", "no joins and no spans"},
-	{"CONFIG_FTRACE_SYSCALLS", "no events of single system calls; syscall is done by raw_syscalls, if it is at all"},
-	{"CONFIG_DYNAMIC_FTRACE", "no fprobes"},
-	{"CONFIG_TRACER_SNAPSHOT", "no snapshots"},
-	{"CONFIG_BOOTTIME_TRACING", "no tracing by bootconfig"},
+// Before since there is no such option, and no lack.
+var options = []struct {
+	name, lacking string
+	since         target.Version
+}{
+	{name: "CONFIG_KPROBE_EVENTS", lacking: "no kprobes, and no func where fprobes lack too"},
+	{"CONFIG_FPROBE_EVENTS", "no fprobes and no tracepoint sources; func is done by kprobes", target.Version{Major: 6, Minor: 5}},
+	{"CONFIG_EPROBE_EVENTS", "no events made of others, save by joins", target.Version{Major: 6, Minor: 17}},
+	{name: "CONFIG_UPROBE_EVENTS", lacking: "no ufunc, uprobe and usdt"},
+	{name: "CONFIG_HIST_TRIGGERS", lacking: "no hist, no joins, no spans"},
+	{name: "CONFIG_SYNTH_EVENTS", lacking: "no joins and no spans"},
+	{name: "CONFIG_FTRACE_SYSCALLS", lacking: "no events of single system calls; syscall is done by raw_syscalls, if it is at all"},
+	{name: "CONFIG_DYNAMIC_FTRACE", lacking: "no fprobes"},
+	{name: "CONFIG_TRACER_SNAPSHOT", lacking: "no snapshots"},
+	{name: "CONFIG_BOOTTIME_TRACING", lacking: "no tracing by bootconfig"},
 }
 
 // configuration reads how the kernel was built.
@@ -143,8 +148,7 @@ func (x *examination) configuration() {
 			x.find(check, Limit, "the kernel's configuration cannot be read; what it can do is told by tracefs alone", "it is read from /boot/config-RELEASE or /proc/config.gz")
 			return
 		}
-		// Options of later kernels are no lack of this one.
-		if !on && (o.name != "CONFIG_FPROBE_EVENTS" || x.t.Version().AtLeast(target.Version{Major: 6, Minor: 5})) {
+		if !on && x.t.Version().AtLeast(o.since) {
 			off++
 			x.find(check, Limit, o.name+" is off: "+o.lacking, "it takes another kernel")
 		}
