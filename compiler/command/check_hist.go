@@ -91,7 +91,9 @@ const (
 // them.
 func spellExpr(x HistExpr, modifiers string) error {
 	if neg, ok := x.(*HistNeg); ok {
-		x = neg.X
+		if x = neg.X; HasMinus(x) {
+			return errors.New("minus within -(…)")
+		}
 	}
 	if err := spellTerm(x); err != nil {
 		return err
@@ -104,6 +106,19 @@ func spellExpr(x HistExpr, modifiers string) error {
 		}
 	})
 	return err
+}
+
+// HasMinus reports whether x subtracts anywhere. What does cannot be negated: the
+// kernel parts an expression at its last minus, wherever that is
+// (contains_operator of trace_events_hist.c).
+func HasMinus(x HistExpr) bool {
+	switch x := x.(type) {
+	case *HistBinary:
+		return x.Op == '-' || HasMinus(x.X) || HasMinus(x.Y)
+	case *HistNeg:
+		return true
+	}
+	return false
 }
 
 func spellTerm(x HistExpr) error {

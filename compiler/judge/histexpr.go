@@ -33,6 +33,10 @@ func (m *maker) part(x command.HistExpr, t traits) (histValue, error) {
 	case command.HistRef:
 		return m.reference(x, t)
 	case *command.HistNeg:
+		// The kernel looks for the last minus first, so that it reads no -(a-b).
+		if command.HasMinus(x.X) {
+			return histValue{}, m.no("EINVAL", "", "-(", "there can be no other minus in -(…)")
+		}
 		v, err := m.part(x.X, 0)
 		if err != nil {
 			return histValue{}, err
