@@ -370,6 +370,7 @@ func TestSpanIsTheInnermostOrigin(t *testing.T) {
 // its code.
 func TestCausesAreToldApart(t *testing.T) {
 	steps := planSteps(newPlan(t, "mine"))
+	steps = append(steps, newStep(journal.Step{Kind: journal.Value, File: "instances/mine/buffer_size_kb", Data: "4194304"}, nil))
 	write := func(errno unix.Errno) error { return &fs.PathError{Op: "write", Path: "x", Err: errno} }
 	open := func(errno unix.Errno) error { return &fs.PathError{Op: "openat", Path: "x", Err: errno} }
 	for _, c := range []struct {
@@ -391,6 +392,7 @@ func TestCausesAreToldApart(t *testing.T) {
 		{1, open(unix.EROFS), facts{root: true}, diag.NotPermitted, "cannot set trace_clock: tracefs is mounted read-only"},
 		{6, write(unix.EINVAL), facts{}, diag.KernelRefused, "this kernel refused the histogram on 'sched.sched_waking', and only says 'invalid argument'"},
 		{6, write(unix.ENOMEM), facts{}, diag.KernelRefused, "the kernel has no memory for the histogram on 'sched.sched_waking'"},
+		{10, write(unix.ENOMEM), facts{}, diag.KernelRefused, "the kernel has no memory for a buffer of 4194304 KiB for each CPU"},
 		{4, errNotAsAsked, facts{}, diag.KernelDiffers, "this kernel took the eprobe 'sched.switch' and made something else of it"},
 	} {
 		e := &Error{File: steps[c.step].File, Data: steps[c.step].Data, Err: c.err, step: &steps[c.step], facts: c.facts, Span: source.NoSpan}

@@ -95,6 +95,8 @@ func (e *Error) verdict() verdict {
 		return e.missing()
 	case number == unix.ENODEV && e.Log == nil:
 		return verdict{diag.NotOnMachine, "this kernel lacks what " + what + " is made of", "compile for this machine: --target live"}
+	case number == unix.ENOMEM && setting(e.File) == "buffer_size_kb":
+		return verdict{diag.KernelRefused, "the kernel has no memory for a buffer of " + e.Data + " KiB for each CPU", "give 'option buffer' a smaller size"}
 	case number == unix.ENOMEM:
 		return verdict{diag.KernelRefused, "the kernel has no memory for " + what, "give its histograms a smaller 'size'"}
 	case e.Log != nil:
