@@ -98,10 +98,10 @@ func (m *machine) status(j *journal.Journal) (scriptStatus, error) {
 	switch {
 	case j.Complete:
 		s.State = "installed"
-	case !j.Owner.Alive(m.proc):
-		s.State = "left"
 	case j.Kind == journal.Install:
 		s.State = "incomplete"
+	case !j.Owner.Alive(m.proc):
+		s.State = "left"
 	default:
 		s.State = "running"
 	}
@@ -158,7 +158,7 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 	fmt.Fprint(t, "NAME\tSTATE\tBY\tINSTANCE\tSINCE\tCOMMANDS\tRECORDS\tCOUNTED\tLOST\n")
 	for _, s := range list {
 		state := s.State
-		if s.State != "installed" {
+		if s.Kind == journal.Run {
 			state = fmt.Sprintf("%s (process %d)", s.State, s.PID)
 		}
 		if len(s.Drift) > 0 {
@@ -175,8 +175,11 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 		for _, d := range s.Drift {
 			fmt.Fprintf(&table, "%s: %s: %s: %s\n", s.Name, d.What, d.File, d.Command)
 		}
-		if s.State == "left" {
+		switch s.State {
+		case "left":
 			fmt.Fprintf(&table, "%s: its run has ended and left this: 'ep clean' removes it\n", s.Name)
+		case "incomplete":
+			fmt.Fprintf(&table, "%s: not all of it is there: 'ep apply' completes it, 'ep clean' removes it\n", s.Name)
 		}
 	}
 	_, writeErr := w.Write(trimLines(table.Bytes()))
