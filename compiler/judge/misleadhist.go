@@ -185,8 +185,12 @@ func (j *Judge) misleadSynthetic(e *event) (list []string) {
 			list = append(list, sprintf("on this kernel nothing can be put in '%s'", f.Name))
 		}
 	}
-	if others := j.t.EventNamed(e.event); len(others) > 0 && j.t.Has(target.QuirkSyntheticNames) {
-		list = append(list, sprintf("%s.%s has the same bare name: its histograms keep this event from being removed", others[0], e.event))
+	if j.t.Has(target.QuirkSyntheticNames) {
+		for _, system := range j.t.EventNamed(e.event) {
+			if system != "ftrace" {
+				list = append(list, sprintf("%s.%s has the same bare name: its histograms keep this event from being removed", system, e.event))
+			}
+		}
 	}
 	if len(e.event) < command.MinActionWord {
 		list = append(list, "trace() cannot emit it: a name in an action has two letters or more")
