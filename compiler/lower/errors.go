@@ -68,11 +68,21 @@ func (l *lowerer) tooLong(origins []command.Origin, n int) {
 }
 
 func (l *lowerer) argTooLong(sp source.Span, n, most int) {
-	l.err(diag.TooLong, sp, fmt.Sprintf("this becomes %d characters in a probe; %s takes %d", n, l.kernel(), most), todo("read it in two steps: an event of the first pointers, and one derived from a join of it"))
+	l.err(diag.TooLong, sp, fmt.Sprintf("this becomes %d characters in a probe; %s takes %d", n, l.kernel(), most), todo("shorten it"))
 }
 
-func (l *lowerer) tooDeep(sp source.Span, n, most int) {
-	l.err(diag.TooDeepDeref, sp, fmt.Sprintf("this reads memory %d times behind each other; %s does it %d times", n, l.kernel(), most), todo("read a part of the way"))
+// tooFar is about a value that is behind more pointers than events after each
+// other read.
+func (l *lowerer) tooFar(x ir.Expr) {
+	n := 0
+	ir.Visit(x, func(x ir.Expr) bool {
+		switch x.(type) {
+		case *ir.Load, *ir.Str:
+			n++
+		}
+		return true
+	})
+	l.err(diag.TooDeepDeref, x.Span(), fmt.Sprintf("this reads memory %d times behind each other, more than the kernel can in one moment", n), todo("read a part of the way"))
 }
 
 func (l *lowerer) tooManyArgs(sp source.Span, n int) {
@@ -179,7 +189,7 @@ func (l *lowerer) noOrder(sp source.Span, name string) {
 }
 
 func (l *lowerer) twoValues(sp source.Span) {
-	l.err(diag.CannotFilter, sp, "the kernel compares a value with a constant, not with another value", todo("compare with a constant, or record both and compare when reading"))
+	l.err(diag.CannotFilter, sp, "the kernel orders two values of 32 bits or two times, and compares no two texts", todo("test with '==' or '!=', or compare with a constant"))
 }
 
 func (l *lowerer) inexactDuration(sp source.Span, u types.Unit) {
@@ -213,7 +223,7 @@ func (l *lowerer) kprobeRefused(sp source.Span, name string) {
 }
 
 func (l *lowerer) cannotCompute(sp source.Span) {
-	l.err(diag.CannotCompute, sp, "the kernel cannot compute with this value", todo("arithmetic works on numbers of a record; read memory into an event's field first, and compute in an event derived from it"))
+	l.err(diag.CannotCompute, sp, "the kernel cannot compute with this value", todo("it computes with '+', '-', '*' and '/', and masks bits by a constant"))
 }
 
 // cannotRead is about a value that neither a histogram nor a probe can make.

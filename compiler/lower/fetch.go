@@ -576,7 +576,7 @@ func (f *fetcher) limited(a *command.Arg, x ir.Expr) *command.Arg {
 		in = d.X
 	}
 	if most := limits.ArgNesting; depth > most {
-		f.l.tooDeep(x.Span(), depth, most)
+		f.l.tooFar(x)
 		return nil
 	}
 	return a

@@ -126,6 +126,7 @@ type lowerer struct {
 
 	timed  source.Span // where a histogram has a time, if one has
 	marked bool        // that markers come from elsewhere has been said
+	far    ir.Expr     // what several events must read after each other, while these are made
 }
 
 // event makes an event once and returns its record, nil if that cannot be.
@@ -157,18 +158,21 @@ func (l *lowerer) event(ev *ir.Event) *record {
 // It is nil, with nothing reported, if a condition of the recipe never holds:
 // there is no record to be had then.
 func (l *lowerer) build(rec *recipe) *record {
-	if len(rec.steps) == 1 {
-		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widenedLoad) })
-	}
+	rec.rewriteMasks()
+	rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widenedLoad) })
 	if len(rec.steps) == 1 && rec.steps[0].probe != nil {
 		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, unsignedWidened) })
 	}
-	switch {
-	case l.never(rec):
+	if l.never(rec) {
 		return nil
+	}
+	if r, did := l.split(rec); did {
+		return r
+	}
+	switch {
 	case rec.emit != nil:
 		return l.emitOn(rec)
-	case len(rec.steps) > 1 || !fetchable(rec) || rec.onMarker():
+	case len(rec.steps) > 1 || !fetchable(rec) || rec.onMarker() || rec.onProbe():
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
 		return l.probe(rec)

@@ -54,6 +54,10 @@ func (l *lowerer) nested(r, of *record) bool {
 		r.depth = of.depth + 1
 	}
 	if r.depth > maxNest {
+		if l.far != nil {
+			l.tooFar(l.far)
+			return false
+		}
 		l.tooNested(r.name.Span, r.name.Name, maxNest)
 		return false
 	}

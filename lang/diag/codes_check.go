@@ -433,8 +433,8 @@ const (
 
 	// CannotFilter: a condition that no filter of the kernel can say.
 	//
-	//	where prev_pid == next_pid  # wrong: a filter compares with constants
-	//	where prev_pid == 0         # right
+	//	where prev_comm == next_comm  # wrong: texts are compared with constants
+	//	where prev_comm == "bash"     # right
 	CannotFilter Code = "cannot-filter"
 
 	// MarkersElsewhere: a script in an instance waits for markers, which programs

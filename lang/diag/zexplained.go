@@ -20,7 +20,7 @@ var explained = [...]explanation{
 	{"bad-size", "A size that the kernel's tables cannot have, or have no use for.\n\n\tsize 100  # wrong\n\tsize 128  # right"},
 	{"bad-string", "A string or character whose escapes or quotes are wrong.\n\n\tcomm == 'bash'  # wrong\n\tcomm == \"bash\"  # right"},
 	{"cannot-compute", "Arithmetic that no kernel can do exactly.\n\n\tx = a.prio / b.prio                        # wrong: prio has a sign\n\tx = (a.prio as u64) / (b.prio as u64)      # right"},
-	{"cannot-filter", "A condition that no filter of the kernel can say.\n\n\twhere prev_pid == next_pid  # wrong: a filter compares with constants\n\twhere prev_pid == 0         # right"},
+	{"cannot-filter", "A condition that no filter of the kernel can say.\n\n\twhere prev_comm == next_comm  # wrong: texts are compared with constants\n\twhere prev_comm == \"bash\"     # right"},
 	{"chained-comparison", "A comparison of a comparison.\n\n\twhere 1 < pid < 9         # wrong\n\twhere 1 < pid && pid < 9  # right"},
 	{"constant-condition", "A condition that always or never holds. A warning where\nit is made of constants, so that params can turn things on and off.\n\n\twhere 1 == 2         # wrong: never\n\twhere prev_pid == 2  # right"},
 	{"constant-out-of-range", "A constant that the value beside it can never be.\n\n\twhere status == 256  # wrong: status is u8\n\twhere status == 255  # right"},

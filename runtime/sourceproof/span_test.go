@@ -164,13 +164,21 @@ func pin(tid, cpu int) error {
 // arguments sees all.
 func proveRecursive(b *bench) {
 	const fn = "func ep_loop_check_proc"
-	if _, err := b.live.FuncProto("", "ep_loop_check_proc"); err != nil {
+	proto, err := b.live.FuncProto("", "ep_loop_check_proc")
+	if err != nil {
 		b.Skipf("%v", err)
 	}
+	before := "" // the parameters before depth
+	for _, p := range proto.Params {
+		if p.Name == "depth" {
+			break
+		}
+		before += "_, "
+	}
 	r := b.run(`
-event inn from `+fn+`.enter(_, depth: s32) { depth }
-event span from `+fn+`(_, depth: s32) { depth, took = $elapsed }
-event all from `+fn+`(_, depth: s32): s32 { depth, $ret }
+event inn from `+fn+`.enter(`+before+`depth: s32) { depth }
+event span from `+fn+`(`+before+`depth: s32) { depth, took = $elapsed }
+event all from `+fn+`(`+before+`depth: s32): s32 { depth, $ret }
 trace inn, span, all`, func() error {
 		inner := -1
 		for range 4 {
