@@ -193,7 +193,7 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 	if op == "~" {
 		value.Text = glob(value.Text)
 	}
-	return &command.Pred{Field: c.name, Op: op, Value: value, Span: x.Sp}, true
+	return &command.Pred{Field: c.name, Suffix: c.suffix, Op: op, Value: value, Span: x.Sp}, true
 }
 
 // within keeps a comparison of a number of size bytes, without sign, with a

@@ -177,6 +177,11 @@ func (l *lowerer) tooNested(sp source.Span, name string, most int) {
 }
 
 func (l *lowerer) cannotFilter(sp source.Span) {
+	for _, d := range l.list {
+		if d.Severity == diag.Error && sp.Contains(d.Span) {
+			return // why it cannot be read has been said
+		}
+	}
 	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
 }
 

@@ -172,7 +172,7 @@ func (l *lowerer) build(rec *recipe) *record {
 	switch {
 	case rec.emit != nil:
 		return l.emitOn(rec)
-	case len(rec.steps) > 1 || !fetchable(rec) || rec.onMarker() || rec.onProbe():
+	case len(rec.steps) > 1 || !fetchable(rec) || rec.onMarker() || rec.onProbe() || l.carriesPointer(rec):
 		return l.join(rec)
 	case rec.steps[0].probe != nil:
 		return l.probe(rec)

@@ -7,6 +7,7 @@ import (
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // eprobe makes a recipe of one step as a probe on that step's event.
@@ -230,7 +231,8 @@ func testable(w ir.Expr, r *record) bool {
 	return ok
 }
 
-// columnsOf finds the column of a record that holds a value whole.
+// columnsOf finds the column of a record that holds a value whole, or that a
+// filter reads the text behind.
 func columnsOf(r *record) columns {
 	return func(x ir.Expr) (*column, bool) {
 		if e, ok := x.(*ir.Early); ok {
@@ -240,6 +242,9 @@ func columnsOf(r *record) columns {
 		if ctx, ok := x.(*ir.Context); ok {
 			return filterContext(ctx)
 		}
+		if s, ok := x.(*ir.Str); ok && s.Max == 0 {
+			return textBehind(r, s)
+		}
 		ref, ok := x.(*ir.FieldRef)
 		if !ok {
 			return nil, false
@@ -247,6 +252,25 @@ func columnsOf(r *record) columns {
 		c := r.column(ref.Name)
 		return c, c != nil && c.whole()
 	}
+}
+
+// textBehind is the column of a `char *` field, whose text a filter reads by
+// itself, also where an eprobe cannot (kernel/trace/trace_events_filter.c,
+// filter_pred_pchar).
+func textBehind(r *record, x *ir.Str) (*column, bool) {
+	ref, ok := uncast(x.X).(*ir.FieldRef)
+	if !ok {
+		return nil, false
+	}
+	c := r.column(ref.Name)
+	if c == nil || !c.behind {
+		return nil, false
+	}
+	text := column{name: c.name, typ: types.String{}}
+	if p, ok := x.X.Type().(types.Pointer); ok && p.User {
+		text.suffix = "ustring"
+	}
+	return &text, true
 }
 
 // filterContext is the name by which every event's filter knows a value of the

@@ -42,6 +42,8 @@ type column struct {
 	inPlace int        // bytes of an array that lies in the record
 	exact   bool       // the number is as the script means it, though kept wider
 	tested  bool       // a filter knows it, and nothing else does
+	behind  bool       // a filter reads the text behind the `char *`
+	suffix  string     // how a filter is told whose memory it is
 }
 
 // nested gives r its depth: one more than that of the event that it is made of,
@@ -96,7 +98,9 @@ func (l *lowerer) staticRecord(f *target.Format) *record {
 	}
 	r := &record{name: command.EventName{Group: f.System, Name: f.Name}, kind: static, depth: 1}
 	for i := range f.Fields {
-		r.columns = append(r.columns, staticColumn(&f.Fields[i]))
+		c := staticColumn(&f.Fields[i])
+		c.behind = c.charPtr && l.t.Has(target.FilterUstring) // before, it trusted the address
+		r.columns = append(r.columns, c)
 	}
 	if f.System == markerSystem {
 		r.asMarker()

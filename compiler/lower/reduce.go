@@ -338,7 +338,7 @@ func (l *lowerer) useRaw(rec *recipe, i int, call *ir.Syscall) (raw, ok bool) {
 		l.noSyscallEvents(rec.steps[i].span, call.Name)
 		return false, false
 	}
-	if call.End == ir.EndEnter && len(call.Args) > 0 && !l.t.Has(target.EprobeArrayAddress) && l.usesArgs(rec, i, call) {
+	if call.End == ir.EndEnter && len(call.Args) > 0 && l.t.Has(target.Eprobes) && !l.t.Has(target.EprobeArrayAddress) && l.usesArgs(rec, i, call) {
 		l.rawUnreadable(rec.steps[i].span, call.Name)
 		return false, false
 	}

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -265,4 +266,20 @@ func (r *recipe) onProbe() bool {
 	}
 	k := r.steps[0].on.kind
 	return k == eprobe || k == probed
+}
+
+// carriesPointer reports whether a recipe of one step has a `char *` of the
+// kernel's event, of which an eprobe here has one byte and a histogram all.
+func (l *lowerer) carriesPointer(rec *recipe) bool {
+	s := rec.steps[0]
+	if s.on == nil || !l.t.Has(target.QuirkEprobePointerByte) {
+		return false
+	}
+	list, _ := l.stepValues(rec, 0)
+	for _, x := range list {
+		if ref, ok := x.(*ir.FieldRef); ok && s.on.column(ref.Name).charPtr {
+			return l.suffices(rec, 0)
+		}
+	}
+	return false
 }
