@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
@@ -126,8 +127,13 @@ func (c *checker) unknownEventName(sp source.Span, name string) {
 		c.fix(full)
 		return
 	}
-	c.unknown(diag.UnknownEvent, sp, name, fmt.Sprintf("the script has no event '%s'", name), c.eventNames(),
-		todo("an event of the target is written with its group: 'sched.sched_switch'"))
+	note := todo("an event of the target is written with its group: 'sched.sched_switch'")
+	if _, ok := c.t.Syscall(name); ok {
+		note = todo("the system call is written 'syscall %s'", name)
+	} else if state, err := c.t.Symbol(name); err == nil && (state == target.SymbolProbeable || state == target.SymbolFprobeOnly) {
+		note = todo("the function of the kernel is written 'func %s'", name)
+	}
+	c.unknown(diag.UnknownEvent, sp, name, fmt.Sprintf("the script has no event '%s'", name), c.eventNames(), note)
 }
 
 // eventNames lists the script's events.
@@ -222,7 +228,12 @@ func (c *checker) badSymbol(sp source.Span, name string) {
 	c.err(diag.UnknownSymbol, sp, fmt.Sprintf("'%s' is no kernel symbol", name), todo("a symbol is made of letters, digits, '_' and '.'"))
 }
 
-func (c *checker) unknownSymbol(sp source.Span, name string) {
+func (c *checker) unknownSymbol(p *ir.Probe) {
+	sp, name := p.Span, p.Symbol
+	if _, err := c.t.FuncProto("", name); err == nil {
+		c.notProbeable(sp, name) // it is no misspelt one
+		return
+	}
 	message := fmt.Sprintf("target '%s' has no function '%s'", c.t.Name(), name)
 	// gcc makes NAME.isra.N, NAME.constprop.N, NAME.part.N of a function.
 	made, err := c.t.Functions(func(s string) bool { return strings.HasPrefix(s, name+".") })
@@ -235,7 +246,21 @@ func (c *checker) unknownSymbol(sp source.Span, name string) {
 		c.fix(near)
 		return
 	}
-	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: 'kprobe MODULE:%s'", name))
+	word := probeWord(p)
+	if p.Place == ir.AtInstruction {
+		word = "kprobe"
+	}
+	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: '%s MODULE:%s'", word, name))
+}
+
+func (c *checker) unknownVariable(sp source.Span, name string) {
+	message := fmt.Sprintf("target '%s' has no variable '%s'", c.t.Name(), name)
+	if near, ok := c.t.NearSymbol(name); ok {
+		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
+		c.fix(near)
+		return
+	}
+	c.err(diag.UnknownSymbol, sp, message, todo("one of a module, or of each CPU, has no address by its name"))
 }
 
 // unknownVariable is for a name that is no symbol of the kernel.

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -29,13 +30,24 @@ func (c *checker) resultContradicts(sp source.Span, fn string, got, want types.T
 		todo("leave the type out, or write '%s'", want))
 }
 
-func (c *checker) paramContradicts(sp source.Span, name string, got types.Type, real target.Param) {
-	what := "this parameter"
+func (c *checker) paramContradicts(sp source.Span, name string, got types.Type, i int, params []target.Param) {
+	what, real := "this parameter", params[i]
 	if real.Name != "" {
 		what = fmt.Sprintf("this parameter, '%s',", real.Name)
 	}
 	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("%s is %s on the target, not %s", what, kindName(real.Type), kindName(got)),
-		todo("leave the type out, or write '%s: %s'", name, real.Type))
+		c.elsewhere(name, i, params, todo("leave the type out, or write '%s: %s'", name, real.Type)))
+}
+
+// elsewhere is the note that a parameter of this name is the target's at another
+// place than the i-th, or else the one given.
+func (c *checker) elsewhere(name string, i int, params []target.Param, note diag.Note) diag.Note {
+	for j, p := range params {
+		if p.Name == name && j != i {
+			return todo("'%s' is parameter %d on the target: '(%s%s)'", name, j+1, strings.Repeat("_, ", j), name)
+		}
+	}
+	return note
 }
 
 func (c *checker) tooManyParams(sp source.Span, fn string, n int) {

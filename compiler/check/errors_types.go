@@ -105,6 +105,13 @@ func (c *checker) notAPointer(sp source.Span, x ir.Expr, op string) {
 	c.err(diag.NotAPointer, sp, fmt.Sprintf("%s wants a pointer, got %s", op, c.describe(x)), note)
 }
 
+// castBeforeStar is about `*p as T`, which is `*(p as T)`.
+func (c *checker) castBeforeStar(sp source.Span, x ir.Expr, cast *syntax.Cast) {
+	in := c.src.Slice(cast.X.Span())
+	c.err(diag.NotAPointer, sp, fmt.Sprintf("'*' wants a pointer, got %s", c.describe(x)),
+		todo("'as' comes first; write '(*%s) as %s'", in, c.src.Slice(cast.Type.Span())))
+}
+
 func (c *checker) notText(sp source.Span, x ir.Expr, t types.Pointer) {
 	note := todo("str() reads characters; if there are some, say so: '%s as %s'", c.src.Slice(sp), types.Pointer{Elem: types.Int{Size: 1, Form: types.Char}, User: t.User})
 	if _, ok := t.Elem.(types.Pointer); ok {

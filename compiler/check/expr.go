@@ -161,6 +161,10 @@ func (c *checker) unary(e *syntax.Unary, sc *scope) ir.Expr {
 		case types.Pointer:
 			return c.load(x, t.Elem, 0, e.Span())
 		}
+		if cast, ok := e.X.(*syntax.Cast); ok {
+			c.castBeforeStar(e.X.Span(), x, cast)
+			return c.invalid(e.Span())
+		}
 		c.notAPointer(e.X.Span(), x, "'*'")
 		return c.invalid(e.Span())
 	case "-":

@@ -119,7 +119,7 @@ func (c *checker) prototype(p *ir.Probe, sig *syntax.Sig, proto *target.Proto, e
 		case par.Type == nil:
 			p.Args[i].Type = real.Type
 		case !types.IsInvalid(p.Args[i].Type) && contradicts(p.Args[i].Type, real.Type):
-			c.paramContradicts(par.Type.Span(), par.Name.Text(), p.Args[i].Type, real)
+			c.paramContradicts(par.Type.Span(), par.Name.Text(), p.Args[i].Type, i, proto.Params)
 		}
 	}
 }

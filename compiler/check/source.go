@@ -273,12 +273,12 @@ func (c *checker) probedSymbol(k *ir.Probe) {
 	}
 	switch fn.State {
 	case target.SymbolAbsent:
-		c.unknownSymbol(k.Span, k.Symbol)
+		c.unknownSymbol(k)
 	case target.SymbolUnlisted:
 		// Not among the functions that can be traced: a kprobe may still do,
 		// on code that BTF knows of.
 		if _, err := c.t.FuncProto("", k.Symbol); k.Place == ir.AtFunc || errors.Is(err, target.ErrNotFound) {
-			c.unknownSymbol(k.Span, k.Symbol)
+			c.unknownSymbol(k)
 		}
 	case target.SymbolFprobeOnly:
 		if k.Place == ir.AtInstruction {

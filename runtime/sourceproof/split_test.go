@@ -95,7 +95,7 @@ func proveSignedMember(b *bench) {
 event e from func vfs_fallocate.enter {
   plain = *(addr(panic_timeout) as *s32)
   wide: s64 = *(addr(panic_timeout) as *s32)
-  bits  = *(addr(panic_timeout) as *u32) as u64
+  bits  = (*(addr(panic_timeout) as *u32)) as u64
   twice = *(addr(panic_timeout) as *s32) * 2
 }
 trace e`, func() error {
