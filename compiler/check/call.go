@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
@@ -51,22 +52,23 @@ func (c *checker) call(e *syntax.Call, sc *scope) ir.Expr {
 	return c.invalid(e.Span())
 }
 
-// maxString is the longest string that a probe copies (PATH_MAX;
-// kernel/trace/trace_probe.h, MAX_STRING_SIZE).
-const maxString = 4096
-
-// str checks `str(p)` and `str(p, n)`: the text behind a pointer.
+// str checks `str(p)` and `str(p, n)`: the text behind a pointer, in the second
+// form n bytes of it that need no NUL, which a probe copies as an array.
 func (c *checker) str(e *syntax.Call, sc *scope) ir.Expr {
 	x := c.expr(e.Args[0], sc)
 	out := &ir.Str{At: ir.At{T: types.String{}, Sp: e.Span()}, X: x}
 	if len(e.Args) == 2 {
 		n, ok := constInt(c.expr(e.Args[1], sc))
-		if !ok || n < 1 || n > maxString {
+		if !ok || n < 1 || n > command.MaxArray {
 			c.stringLength(e.Args[1].Span())
 			return c.invalid(e.Span())
 		}
-		c.notYet(e.Args[1].Span(), "a string of limited length")
-		return c.invalid(e.Span())
+		if p, ok := x.Type().(types.Pointer); ok && p.User {
+			c.userStringLength(e.Args[1].Span(), c.src.Slice(e.Args[0].Span()))
+			return c.invalid(e.Span())
+		}
+		out.Max = int(n)
+		out.T = types.String{Cap: int(n) + 1} // with the NUL that it need not have
 	}
 	switch t := x.Type().(type) {
 	case types.Invalid:

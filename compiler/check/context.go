@@ -82,14 +82,26 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 		c.onlyInKprobe(e.Span(), e.Name)
 		return c.invalid(sp)
 	case kind == ir.IP:
-		c.notYet(e.Span(), "$ip")
-		return c.invalid(sp)
+		return ipOf(x, probe)
 	case wantsArg != (e.Args != nil):
 		c.contextArgument(e.Span(), e.Name, wantsArg)
 		return c.invalid(sp)
 	}
 	if wantsArg && !sc.contextArg(x, e, probe) {
 		return c.invalid(sp)
+	}
+	return x
+}
+
+// ipOf completes `$ip`: where the probe is, at a return the function that
+// returns (kernel/trace/trace_probe.h, FIELD_STRING_IP and FIELD_STRING_FUNC).
+func ipOf(x *ir.Context, probe *ir.Probe) ir.Expr {
+	x.Reg = "__probe_ip"
+	if probe.End != ir.EndEnter {
+		x.Reg = "__probe_func"
+	}
+	if len(probe.Sites) > 0 { // in user space, where the kernel knows no names
+		x.T = types.Int{Size: 8, Form: types.Hex}
 	}
 	return x
 }
@@ -120,7 +132,7 @@ func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) b
 	least, most := int64(0), int64(maxStackWord)
 	if x.Kind == ir.Arg {
 		least = 1
-		if probe.Offset != 0 {
+		if probe.Offset != 0 && !probe.Addressed {
 			c.argumentsInside(e.Span(), probe.Symbol)
 			return false
 		}

@@ -268,7 +268,7 @@ func (c *checker) storable(x ir.Expr) ir.Expr {
 	case types.Bool:
 		switch x := x.(type) {
 		case *ir.Binary, *ir.Unary, *ir.In:
-			c.notYet(x.Span(), "a condition as a field's value")
+			c.conditionStored(x.Span())
 			return c.invalid(x.Span())
 		case *ir.Const:
 			v, _ := constBool(x)

@@ -19,6 +19,18 @@ func (c *checker) endOfTracepoint(sp source.Span) {
 	c.err(diag.MisplacedValue, sp, "a tracepoint has no entry and exit", todo("write 'tracepoint NAME'"))
 }
 
+func (c *checker) addressOfFunction(sp source.Span, place ir.Place, addr string) {
+	if place == ir.AtTracepoint {
+		c.err(diag.UnknownSymbol, sp, "a tracepoint has a name", todo("write 'tracepoint sched_switch'"))
+		return
+	}
+	c.err(diag.UnknownSymbol, sp, "an address does not tell a function's arguments and end", todo("write its name, or 'kprobe %s'", addr))
+}
+
+func (c *checker) offsetOfAddress(sp source.Span) {
+	c.err(diag.BadNumber, sp, "an offset is from a name, not from an address", todo("add it to the address"))
+}
+
 func (c *checker) unknownTracepoint(sp source.Span, name string) {
 	names, _ := c.t.Tracepoints()
 	c.unknown(diag.UnknownSymbol, sp, name, fmt.Sprintf("target '%s' has no tracepoint '%s'", c.t.Name(), name), names,

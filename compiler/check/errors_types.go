@@ -271,7 +271,7 @@ func (c *checker) badNumber(sp source.Span, text, want string) {
 
 // constantCondition warns of a condition that is known now.
 func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
-	v, ok := constBool(x)
+	v, ok := outcome(x)
 	if !ok {
 		return
 	}
@@ -280,6 +280,10 @@ func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
 		return
 	}
 	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' never holds", clause), todo("nothing is recorded"))
+}
+
+func (c *checker) conditionStored(sp source.Span) {
+	c.err(diag.CannotCompute, sp, "no record of the kernel holds whether a condition is true", todo("test it in 'where', or record the values that it is about"))
 }
 
 func (c *checker) cannotConvert(sp source.Span, x ir.Expr, t types.Type) {
@@ -381,7 +385,11 @@ var usage = map[string]string{
 }
 
 func (c *checker) stringLength(sp source.Span) {
-	c.err(diag.BadArgument, sp, fmt.Sprintf("a string's length must be a constant of 1 to %d", maxString), todo("leave it out to read to the end"))
+	c.err(diag.BadArgument, sp, fmt.Sprintf("a string's length must be a constant of 1 to %d", command.MaxArray), todo("leave it out to read to the end"))
+}
+
+func (c *checker) userStringLength(sp source.Span, p string) {
+	c.err(diag.BadArgument, sp, "a probe copies no fixed number of bytes from user memory", todo("write 'str(%s)', which reads to the end", p))
 }
 
 func (c *checker) onlyInHist(sp source.Span, name string) {

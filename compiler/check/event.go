@@ -381,6 +381,9 @@ func (c *checker) inlineName(src ir.Source) string {
 		base += endName(s.End)
 	case *ir.Probe:
 		base = eventNameFrom(s.Symbol)
+		if base[0] >= '0' && base[0] <= '9' { // an address
+			base = "at_" + base
+		}
 		if s.Place == ir.AtFunc || s.Place == ir.AtUserFunc {
 			base += endName(s.End)
 		}

@@ -205,6 +205,9 @@ func (c *checker) binary(e *syntax.Binary, sc *scope) ir.Expr {
 	if types.IsInvalid(x.Type()) || types.IsInvalid(y.Type()) {
 		return c.invalid(e.Span())
 	}
+	if isCPUSet(x.Type()) || isCPUSet(y.Type()) {
+		return c.cpuSet(e, x, y)
+	}
 	switch e.Op {
 	case "==", "!=", "<", "<=", ">", ">=":
 		return c.compare(e, x, y)

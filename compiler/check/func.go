@@ -56,8 +56,8 @@ func (c *checker) tracepoint(one *syntax.One) ir.Source {
 
 // probeName resolves the name of a function or tracepoint.
 func (c *checker) probeName(one *syntax.One, place ir.Place) (*ir.Probe, bool) {
-	if one.Func == nil || one.Func.Name == nil {
-		c.notYet(one.Span(), "a probe at an address")
+	if one.Func.Name == nil {
+		c.addressOfFunction(one.Func.Span(), place, one.Func.Addr.Raw)
 		return nil, false
 	}
 	p := &ir.Probe{Place: place, Symbol: one.Func.Name.Text(), Span: one.Func.Span()}

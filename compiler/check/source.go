@@ -197,9 +197,8 @@ func (c *checker) syscallArgs(span source.Span, name string) []ir.Var {
 
 // kprobe resolves `kprobe SYM[+N](args…)`.
 func (c *checker) kprobe(one *syntax.One) ir.Source {
-	if one.Func == nil || one.Func.Name == nil {
-		c.notYet(one.Span(), "a kprobe at an address")
-		return nil
+	if one.Func.Name == nil {
+		return c.kprobeAtAddress(one)
 	}
 	k := &ir.Probe{Symbol: one.Func.Name.Text(), Span: one.Func.Span()}
 	if one.Func.Param {
@@ -231,6 +230,30 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 		if k.Offset != 0 {
 			c.argumentsInside(one.Sig.Span(), k.Symbol)
 		}
+		k.Args = c.params(one.Sig, types.Int{Size: 8, Form: types.Hex})
+		if one.Sig.Result != nil {
+			c.resultOfKprobe(one.Sig.Result.Span())
+		}
+	}
+	return k
+}
+
+// kprobeAtAddress resolves `kprobe 0xADDR(args…)`, an address of the boot that it
+// is used in. The kernel takes any number and finds out when the probe is
+// switched on.
+func (c *checker) kprobeAtAddress(one *syntax.One) ir.Source {
+	at := one.Func.Addr
+	v, unit, err := at.Value()
+	if one.Offset != nil {
+		c.offsetOfAddress(one.Offset.Span())
+		return nil
+	}
+	if err != nil || unit != "" || v>>(c.t.Arch().WordSize()*8-1) != 1 {
+		c.badNumber(at.Span(), at.Raw, "an address of the kernel, such as 0xffffffff81000000")
+		return nil
+	}
+	k := &ir.Probe{Symbol: at.Raw, Offset: v, Addressed: true, Span: one.Func.Span()}
+	if one.Sig != nil {
 		k.Args = c.params(one.Sig, types.Int{Size: 8, Form: types.Hex})
 		if one.Sig.Result != nil {
 			c.resultOfKprobe(one.Sig.Result.Span())

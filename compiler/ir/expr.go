@@ -53,7 +53,7 @@ type (
 		At
 		Stage int
 		Kind  ContextKind
-		Reg   string // of Reg
+		Reg   string // of Reg; of IP, the field of a probe's record that has it
 		N     int    // of StackWord and Arg
 	}
 	// Addr is the address of a variable of the kernel.

@@ -141,18 +141,19 @@ const (
 // Probe is a place in code. Args are the parameters by position, with an empty
 // name for one that is skipped. The exit of a function has the entry's too.
 type Probe struct {
-	Place  Place
-	End    End    // EndEnter where a place has but one
-	Module string // of the kernel, or a mark's provider
-	Symbol string
-	Offset uint64 // from Symbol or, in user space, in the file
-	Path   string // the file, in user space
-	Sites  []Site // where in the file, in user space; several of a mark
-	Args   []Var
-	Lost   int         // from which of Args on, counted from 1, it is not known where they are: one is a large struct; 0: none
-	Word   int         // bytes of a pointer of the program, in user space
-	Result types.Type  // of a function; Void if it has none, nil if it is not known
-	Span   source.Span // of the symbol
+	Place     Place
+	End       End    // EndEnter where a place has but one
+	Module    string // of the kernel, or a mark's provider
+	Symbol    string
+	Offset    uint64 // from Symbol or, in user space, in the file; the address itself, if Addressed
+	Addressed bool   // of the kernel, by its address, which Symbol spells
+	Path      string // the file, in user space
+	Sites     []Site // where in the file, in user space; several of a mark
+	Args      []Var
+	Lost      int         // from which of Args on, counted from 1, it is not known where they are: one is a large struct; 0: none
+	Word      int         // bytes of a pointer of the program, in user space
+	Result    types.Type  // of a function; Void if it has none, nil if it is not known
+	Span      source.Span // of the symbol
 }
 
 // Site is a place in a file, with what a probe there says to have each of the

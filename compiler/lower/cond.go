@@ -30,6 +30,10 @@ func values(x ir.Expr, f func(ir.Expr)) {
 	case *ir.In:
 		f(x.X)
 	case *ir.Binary:
+		if set, _, ok := cpuSet(x); ok {
+			f(set)
+			return
+		}
 		switch x.Op {
 		case "&&", "||":
 			values(x.X, f)
@@ -112,6 +116,9 @@ func (l *lowerer) cond(x ir.Expr, get columns) (command.Cond, bool) {
 	case *ir.In:
 		return l.inSet(x, get)
 	case *ir.Binary:
+		if set, list, ok := cpuSet(x); ok {
+			return l.onCPUs(x, set, list, get)
+		}
 		switch x.Op {
 		case "&&", "||":
 			return l.logic(x, get)
@@ -228,6 +235,27 @@ func (l *lowerer) inFunction(x *ir.Binary, c *column, op string, k *ir.Const) (c
 	}
 	return &command.Pred{Field: c.name, Suffix: "function", Op: op, Span: x.Sp,
 		Value: command.Value{Text: constant.StringVal(k.Value), Span: k.Sp}}, true
+}
+
+// cpuSet takes the comparison of a set of CPUs with a constant one apart.
+func cpuSet(x *ir.Binary) (set ir.Expr, list *ir.Const, ok bool) {
+	list, ok = x.Y.(*ir.Const)
+	_, isSet := x.X.Type().(types.Struct)
+	return x.X, list, ok && isSet
+}
+
+// onCPUs makes a predicate of a set of CPUs.
+func (l *lowerer) onCPUs(x *ir.Binary, set ir.Expr, list *ir.Const, get columns) (command.Cond, bool) {
+	c, ok := get(set)
+	if !ok {
+		l.cannotFilter(set.Span())
+		return nil, false
+	}
+	if !l.need(target.FilterCPUs, x.Sp, "test a set of CPUs") {
+		return nil, false
+	}
+	return &command.Pred{Field: c.name, Op: x.Op, Span: x.Sp,
+		Value: command.Value{Kind: command.CPUs, Text: constant.StringVal(list.Value), Span: list.Sp}}, true
 }
 
 // sides puts the constant of a comparison on the right.

@@ -412,8 +412,8 @@ func (f *fetcher) argument(i int, sp source.Span) command.Fetch {
 			f.l.argumentOnStack(sp, i+1, most)
 			return nil
 		}
-		if f.probe.End == ir.EndEnter && f.l.prog.Options.Functions != "fprobe" && f.l.awaited(f.probe) {
-			// The registers of C's calls are the same in the kernel.
+		if f.probe.Addressed || f.probe.End == ir.EndEnter && f.l.prog.Options.Functions != "fprobe" && f.l.awaited(f.probe) {
+			// The kernel does not know that this is a function's entry. The registers of C's calls are the same in the kernel.
 			if reg, ok := object.ArgFetch(f.l.t.Arch(), i+1); ok {
 				return reg
 			}
@@ -483,7 +483,26 @@ func (f *fetcher) fetchType(x ir.Expr) command.FetchType {
 		}
 		return command.FetchType{Base: "b", Bits: b.Width, Offset: b.Offset, Of: of}
 	}
+	if n := textLength(x); n > 0 {
+		if f.l.t.Has(target.CharType) {
+			return command.FetchType{Base: "char", Count: n}
+		}
+		return command.FetchType{Base: "u8", Count: n}
+	}
 	return command.FetchType{Base: f.base(x), Count: count(x)}
+}
+
+// textLength is how many bytes of text x is, if that is said; else 0.
+func textLength(x ir.Expr) int {
+	switch x := x.(type) {
+	case *ir.Str:
+		return x.Max
+	case *ir.Cast:
+		return textLength(x.X)
+	case *ir.Early:
+		return textLength(x.X)
+	}
+	return 0
 }
 
 // bitsIn returns the bits that x is, perhaps cast; nil if it is something else.

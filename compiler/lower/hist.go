@@ -246,6 +246,10 @@ func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []v
 	}
 	o := &observed{on: r, cond: r.gate}
 	for _, w := range want {
+		if c := r.column(w.name); c != nil && c.inPlace > 0 {
+			l.cannotCarry(w.x.Span())
+			return nil
+		}
 		if l.common(w.x) {
 			o.fields = append(o.fields, histField(w.x))
 		} else {

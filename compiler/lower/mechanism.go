@@ -110,8 +110,12 @@ func kprobeAt(p *ir.Probe, exit bool, active int) *mechanism {
 	if !exit {
 		active = 0
 	}
+	symbol := p.Symbol
+	if p.Addressed {
+		symbol = ""
+	}
 	return &mechanism{target.KprobeEvents, func(name command.EventName, args []command.Arg, _ int) command.Command {
-		return &command.Kprobe{EventName: name, Return: exit, MaxActive: active, Module: p.Module, Symbol: p.Symbol, Offset: p.Offset, At: p.Span, Args: args}
+		return &command.Kprobe{EventName: name, Return: exit, MaxActive: active, Module: p.Module, Symbol: symbol, Offset: p.Offset, At: p.Span, Args: args}
 	}}
 }
 

@@ -36,6 +36,10 @@ func (l *lowerer) prepare(rec *recipe) bool {
 			l.markerAsIs(rec)
 			return false
 		}
+		if len(rec.steps) == 1 && rec.onProbe() {
+			l.cannotKeep(rec)
+			return false
+		}
 		if l.hide(rec, i) == nil {
 			return false
 		}
@@ -382,6 +386,7 @@ func (l *lowerer) hide(rec *recipe, i int) *record {
 		base.where = append(append([]ir.Expr{}, base.where...), hidden.steps[0].where...)
 		hidden.steps[0] = base
 	}
+	hidden.ownAddress(byKey)
 	r := l.build(hidden)
 	if r == nil {
 		return nil

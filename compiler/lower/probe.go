@@ -61,6 +61,7 @@ func (l *lowerer) probe(rec *recipe) *record {
 	if !b.finish(r, rec) {
 		return nil
 	}
+	r.columns = append(r.columns, addressColumn(s.probe))
 	l.write(m.command(r.name, b.args, 0), m.needs).Why = l.whyProbe(s.probe)
 	for site := 1; site < len(s.probe.Sites); site++ {
 		args := b.atSite(site)
@@ -284,6 +285,8 @@ func filterContext(x *ir.Context) (*column, bool) {
 		return &column{name: "CPU", typ: x.T, size: 4}, true
 	case ir.Comm:
 		return &column{name: "COMM", typ: x.T}, true
+	case ir.IP: // of probes alone, which have it
+		return &column{name: x.Reg, typ: x.T, size: 8}, true
 	}
 	return nil, false
 }

@@ -83,8 +83,10 @@ func (r *record) column(name string) *column {
 func (c *column) whole() bool {
 	switch c.typ.(type) {
 	case types.String:
-		return true
-	case types.Array, types.Stack, types.Struct, types.Invalid:
+		return c.inPlace == 0
+	case types.Struct: // a set of CPUs
+		return c.tested
+	case types.Array, types.Stack, types.Invalid:
 		return false
 	}
 	return c.exact || c.size == types.Size(c.typ) && c.signed == types.Signed(c.typ)
@@ -123,6 +125,8 @@ func staticColumn(f *target.Field) column {
 		}
 	case types.Array:
 		c.inPlace = f.Size
+	case types.Struct: // FILTER_CPUMASK
+		c.tested = t.Name == "cpumask_t" && f.Loc == target.DataLoc
 	}
 	return c
 }
@@ -133,6 +137,9 @@ func argColumn(name string, x ir.Expr, ft command.FetchType) column {
 	switch t := x.Type().(type) {
 	case types.String:
 		c.typ = types.String{}
+		if n := textLength(x); n > 0 {
+			c.typ, c.inPlace = t, n
+		}
 	case types.Array:
 		c.inPlace = types.Size(t)
 	default:

@@ -147,6 +147,9 @@ func spanValue(x ir.Expr, early bool) ir.Expr {
 		if !early {
 			c.Stage = 1
 		}
+		if early && x.Kind == ir.IP {
+			c.Reg = "__probe_ip"
+		}
 		return &c
 	}
 	return ir.Parts(x, func(x ir.Expr) ir.Expr { return spanValue(x, early) })

@@ -69,6 +69,9 @@ func (l *lowerer) split(rec *recipe) (*record, bool) {
 		return nil, true
 	}
 	second.steps[0].on = r
+	if second.onProbe() { // what the second computes it also tests
+		second.having, second.steps[0].where = second.steps[0].where, nil
+	}
 	return l.build(second), true
 }
 
@@ -282,4 +285,17 @@ func (l *lowerer) carriesPointer(rec *recipe) bool {
 		}
 	}
 	return false
+}
+
+// cannotKeep reports what histograms cannot take of a probe's event, on which
+// the kernel takes no other probe.
+func (l *lowerer) cannotKeep(rec *recipe) {
+	list, _ := l.stepValues(rec, 0)
+	for _, x := range list {
+		if ref, ok := x.(*ir.FieldRef); !ok || !rec.steps[0].on.column(ref.Name).kept() {
+			l.cannotCarry(x.Span())
+			return
+		}
+	}
+	l.cannotFilter(rec.ev.Span)
 }
