@@ -253,16 +253,6 @@ func (c *checker) unknownSymbol(p *ir.Probe) {
 	c.err(diag.UnknownSymbol, sp, message, todo("it may be inlined, or be in a module: '%s MODULE:%s'", word, name))
 }
 
-func (c *checker) unknownVariable(sp source.Span, name string) {
-	message := fmt.Sprintf("target '%s' has no variable '%s'", c.t.Name(), name)
-	if near, ok := c.t.NearSymbol(name); ok {
-		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
-		c.fix(near)
-		return
-	}
-	c.err(diag.UnknownSymbol, sp, message, todo("one of a module, or of each CPU, has no address by its name"))
-}
-
 // unknownVariable is for a name that is no symbol of the kernel.
 func (c *checker) unknownVariable(sp source.Span, name string) {
 	message := fmt.Sprintf("target '%s' has no variable '%s'", c.t.Name(), name)
