@@ -124,7 +124,10 @@ func (m *machine) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, exitError{exitMachine, err}
 	}
-	if err := m.readJournals(); err != nil {
+	if err = m.dir.Sweep(); err == nil {
+		err = m.readJournals()
+	}
+	if err != nil {
 		unlock()
 		return nil, exitError{exitMachine, err}
 	}

@@ -180,8 +180,45 @@ func (d *Dir) Read(id string) (*Journal, error) {
 }
 
 // List reads all journals, by name. One that cannot be read is among the errors
-// that come with the others, joined; one that has gone meanwhile is left out.
+// that come with the others, joined; one that has gone meanwhile is left out, and
+// one that its process has just begun.
 func (d *Dir) List() ([]*Journal, error) {
+	ids, err := d.ids()
+	if err != nil {
+		return nil, err
+	}
+	var list []*Journal
+	var errs []error
+	for _, id := range ids {
+		j, err := d.Read(id)
+		switch {
+		case err == nil:
+			list = append(list, j)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNoHead):
+			errs = append(errs, err)
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+// Sweep removes the files of processes that were killed before they did anything.
+// The caller holds the lock, and journals are made by who holds it.
+func (d *Dir) Sweep() error {
+	ids, err := d.ids()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		if _, err := d.Read(id); errors.Is(err, errNoHead) {
+			errs = append(errs, d.Remove(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ids lists the names of all journals, sorted.
+func (d *Dir) ids() ([]string, error) {
 	folder, err := d.root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("list journals: %w", err)
@@ -191,23 +228,14 @@ func (d *Dir) List() ([]*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list journals: %w", err)
 	}
-	slices.Sort(names)
-	var list []*Journal
-	var errs []error
+	var ids []string
 	for _, name := range names {
-		id, ok := strings.CutSuffix(name, suffix)
-		if !ok {
-			continue
-		}
-		j, err := d.Read(id)
-		switch {
-		case err == nil:
-			list = append(list, j)
-		case !errors.Is(err, fs.ErrNotExist):
-			errs = append(errs, err)
+		if id, ok := strings.CutSuffix(name, suffix); ok {
+			ids = append(ids, id)
 		}
 	}
-	return list, errors.Join(errs...)
+	slices.Sort(ids)
+	return ids, nil
 }
 
 // Remove removes a journal; one that is not there is no error.

@@ -39,12 +39,16 @@ type line struct {
 // span is the steps from the first number to before the second.
 type span [2]int
 
+// errNoHead is that of a file which its process was killed before it wrote the
+// first line to: it has done nothing yet.
+var errNoHead = fmt.Errorf("%w: no first line", ErrUnreadable)
+
 // Parse reads a journal. Any bytes will do; the error is ErrUnreadable, wrapped,
 // if the first line is no Head of a known version, or a later line is nonsense.
 func Parse(text []byte) (*Journal, error) {
 	first, rest, ok := bytes.Cut(text, []byte("\n"))
 	if !ok {
-		return nil, fmt.Errorf("%w: no first line", ErrUnreadable)
+		return nil, errNoHead
 	}
 	j := &Journal{}
 	if err := json.Unmarshal(first, &j.Head); err != nil {

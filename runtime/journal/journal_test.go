@@ -175,3 +175,34 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestJournalThatWasNotBegunIsNothing(t *testing.T) {
+	path := t.TempDir() + "/ep"
+	d, err := OpenDir(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	w, err := d.Create("run-1", Head{Kind: Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, torn := range []string{"", `{"version":1,"ki`} {
+		if err := os.WriteFile(path+"/run-2.journal", []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := d.List(); err != nil || len(list) != 1 {
+			t.Errorf("%q: got %d journals and %v", torn, len(list), err)
+		}
+		if err := d.Sweep(); err != nil {
+			t.Errorf("%q: %v", torn, err)
+		}
+		if _, err := os.Stat(path + "/run-2.journal"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: got %v", torn, err)
+		}
+		if list, err := d.List(); err != nil || len(list) != 1 {
+			t.Errorf("%q, swept: got %d journals and %v", torn, len(list), err)
+		}
+	}
+}
