@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"go/constant"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -12,10 +14,13 @@ import (
 
 // eprobe makes a recipe of one step as a probe on that step's event.
 func (l *lowerer) eprobe(rec *recipe) *record {
+	s := &rec.steps[0]
+	if !l.t.Has(target.Eprobes) && l.isPart(rec) {
+		return s.on // more is recorded than is shown
+	}
 	if !l.need(target.Eprobes, rec.ev.Span, "derive an event from another") {
 		return nil
 	}
-	s := &rec.steps[0]
 	b := l.probeBuilder(rec)
 	b.on = s.on
 	r := b.record(eprobe)
@@ -43,6 +48,28 @@ func (l *lowerer) eprobe(rec *recipe) *record {
 	}
 	l.write(&command.Eprobe{EventName: r.name, On: command.EventName{Group: s.on.name.Group, Name: s.on.name.Name, Span: s.span}, Args: b.args, If: gate}, target.Eprobes).Why = l.whyEprobe(rec)
 	return r
+}
+
+// isPart reports whether a recipe is some of the fields of an event of the kernel
+// and nothing else, for a trace to show: a reader can leave out the others.
+func (l *lowerer) isPart(rec *recipe) bool {
+	s := &rec.steps[0]
+	if !slices.ContainsFunc(l.prog.Traces, func(tr *ir.Trace) bool { return tr.Event == rec.ev }) {
+		return false
+	}
+	if !rec.ev.Inline || s.on == nil || s.on.kind != static || s.on.marker || s.on.gate != nil || len(s.where) > 0 || len(rec.having) > 0 {
+		return false
+	}
+	for _, f := range rec.fields {
+		ref, ok := f.Value.(*ir.FieldRef)
+		if !ok || ref.Name != f.Name || f.Type.String() != ref.Type().String() {
+			return false
+		}
+		if s.on.column(f.Name) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // probe makes a recipe of one step as a probe on a place in code. It takes no
