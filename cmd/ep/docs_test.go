@@ -26,7 +26,8 @@ import (
 //     tracefs;
 //   - a ```sh block has commands alone, which are parsed;
 //   - an ```ep block after a comment <!-- NAME.ep --> is a file that the commands
-//     below may name, and one after <!-- wrong: NAME.ep --> one that has errors.
+//     below may name (of a path its last part), and one after <!-- wrong: NAME.ep -->
+//     one that has errors.
 const onKernel = "<!-- on a kernel -->"
 
 var fileMarker = regexp.MustCompile(`^<!-- (?:wrong: )?([\w/.-]+\.ep) -->$`)
@@ -106,10 +107,7 @@ func (p *shownPage) block(b fenced) {
 	switch b.lang {
 	case "ep":
 		if m := fileMarker.FindStringSubmatch(b.marker); m != nil {
-			if err := os.MkdirAll(filepath.Dir(m[1]), 0o755); err != nil {
-				p.Fatal(err)
-			}
-			if err := os.WriteFile(m[1], []byte(strings.Join(b.lines, "\n")+"\n"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Base(m[1]), []byte(strings.Join(b.lines, "\n")+"\n"), 0o644); err != nil {
 				p.Fatal(err)
 			}
 		}
