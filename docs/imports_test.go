@@ -146,6 +146,21 @@ func TestDependenciesAreInTheTable(t *testing.T) {
 	}
 }
 
+// TestPackagesAreInTheTable demands that architecture.md says what each package
+// is for.
+func TestPackagesAreInTheTable(t *testing.T) {
+	text, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range ours(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if name != "docs" && !strings.Contains(string(text), "| `"+name+"` |") && !strings.Contains(string(text), "**"+name) {
+			t.Errorf("architecture.md has no line for %s", name)
+		}
+	}
+}
+
 // ours returns our own packages.
 func ours(t *testing.T) []listed {
 	t.Helper()
