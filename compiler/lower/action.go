@@ -126,3 +126,28 @@ func (l *lowerer) hangs(r *record, t *command.Trigger, sp source.Span) bool {
 	}
 	return false
 }
+
+// whileStopped warns of times that go wrong. While the buffer takes no records,
+// triggers run all the same, on events that are stamped by another clock
+// (kernel/trace/trace.c, trace_event_buffer_lock_reserve: temp_buffer has its
+// own). Times of one clock held against times of the other mean nothing: a pair
+// that spans a start is recorded, and tables and maxima see those that span a
+// stop too.
+func (l *lowerer) whileStopped() {
+	if !l.paired {
+		return
+	}
+	keeps := len(l.prog.Hists) > 0
+	for _, ev := range l.prog.Events {
+		keeps = keeps || ev.Emit != nil
+	}
+	for _, o := range l.prog.Ons {
+		for _, a := range o.Actions {
+			whole := a.Event == nil && a.Hist == nil && a.Name == ""
+			if whole && (a.Verb == ir.Start || a.Verb == ir.Stop && keeps) {
+				l.timesWhileStopped(a.Span, a.Verb == ir.Start)
+				return
+			}
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package lower
 
 import (
+	"go/constant"
 	"slices"
 
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -35,7 +37,32 @@ func (l *lowerer) emitOn(rec *recipe) *record {
 	for _, p := range rec.emit.Per {
 		rec.steps[0].keys = append(rec.steps[0].keys, ir.Key{Right: p, Span: p.Span()})
 	}
+	l.fromNothing(rec)
 	return l.join(rec)
+}
+
+// fromNothing sees to the first value of all, which exceeds and differs from
+// nothing. The kernel starts with 0 (trace_events_hist.c, the variables __max and
+// __change of a new entry), so that a first 0 would not be emitted: what it
+// compares is moved up by one, or by half the range where there is a sign. Only a
+// maximum of a plain number of 64 bits is left: its greatest would become 0.
+// Kernels before v5.16 have no numbers in expressions and keep their 0.
+func (l *lowerer) fromNothing(rec *recipe) {
+	x := rec.emit.Value
+	_, fixed := x.(*ir.Const)
+	_, duration := x.Type().(types.Duration)
+	full := rec.emit.Max && types.Size(x.Type()) == 8 && !duration
+	if fixed || full || !l.t.Has(target.HistArithmetic) {
+		return
+	}
+	up := uint64(1)
+	if types.Signed(x.Type()) {
+		up = 1 << 63
+	}
+	at := ir.At{T: types.Int{Size: 8}, Sp: x.Span()}
+	e := *rec.emit
+	e.Value = &ir.Binary{At: at, Op: "+", X: x, Y: &ir.Const{At: at, Value: constant.MakeUint64(up)}}
+	rec.emit = &e
 }
 
 // cannotTest reports whether no probe of the step tests a condition.

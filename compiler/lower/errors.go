@@ -159,6 +159,15 @@ func (l *lowerer) textCut(sp source.Span) {
 	l.warn(diag.TextCut, sp, fmt.Sprintf("a text of more than %d bytes is cut here", command.MaxSynthString-1), todo("a join keeps no more of it; an event without a join has it whole"))
 }
 
+func (l *lowerer) timesWhileStopped(sp source.Span, start bool) {
+	word := "stop"
+	if start {
+		word = "start"
+	}
+	l.warn(diag.TimesWhileStopped, sp, fmt.Sprintf("while nothing is recorded the kernel takes times from another clock: those of a pair that spans this %s are wrong", word),
+		todo("start and stop the events instead, which keeps the clock: '%s NAME'", word))
+}
+
 func (l *lowerer) markersElsewhere(sp source.Span, instance string) {
 	l.warn(diag.MarkersElsewhere, sp, fmt.Sprintf("the instance '%s' sees only what is written to its own trace_marker", instance),
 		todo("programs write to the common one: use --top-level, or no 'option instance'; else they must open instances/%s/trace_marker", instance))

@@ -324,9 +324,13 @@ func (j *joiner) put(i int, h *command.Hist) bool {
 		}
 	}
 	for _, v := range h.Vars {
-		if usesTime(v.Expr) && !j.l.timed.Valid() {
+		if !usesTime(v.Expr) {
+			continue
+		}
+		if !j.l.timed.Valid() {
 			j.l.timed = j.rec.ev.Span
 		}
+		j.l.paired = j.l.paired || len(j.rec.steps) > 1
 	}
 	j.l.write(h, target.HistVariables).Why = j.whyHist(i, h)
 	return true
@@ -466,7 +470,7 @@ func (j *joiner) watched(e *ir.Emit) *carried {
 		name = "max"
 	}
 	c := &carried{x: e.Value, column: column{name: j.labels.unique(name), typ: e.Value.Type(), size: 8}}
-	if computed(e.Value) {
+	if _, fixed := e.Value.(*ir.Const); !fixed && !isLeaf(e.Value) {
 		c.stage = -1
 	}
 	return c

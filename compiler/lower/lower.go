@@ -48,6 +48,7 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 		l.on(o)
 	}
 	l.traces()
+	l.whileStopped()
 	l.settle()
 	l.settings()
 	return l.plan, l.list.Sort()
@@ -125,6 +126,7 @@ type lowerer struct {
 	tracepoints map[string]source.Span // raw tracepoints that have a probe, with where the script has it
 
 	timed  source.Span // where a histogram has a time, if one has
+	paired bool        // times of two stages are held against each other
 	marked bool        // that markers come from elsewhere has been said
 	far    ir.Expr     // what several events must read after each other, while these are made
 }

@@ -437,6 +437,13 @@ const (
 	//	where prev_comm == "bash"     # right
 	CannotFilter Code = "cannot-filter"
 
+	// TimesWhileStopped: recording stops or starts while a join measures times. A
+	// warning.
+	//
+	//	on go do start       # wrong: a join that began before it has a wrong time
+	//	on go do start lat   # right: events start and stop, and the clock goes on
+	TimesWhileStopped Code = "times-while-stopped"
+
 	// MarkersElsewhere: a script in an instance waits for markers, which programs
 	// write to the top level. A warning.
 	//

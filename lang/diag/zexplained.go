@@ -72,6 +72,7 @@ var explained = [...]explanation{
 	{"syscall-wrapper", "A probe on a system call's entry stub, whose only\nargument is the saved registers.\n\n\ttrace kprobe __x64_sys_openat(dfd, filename)  # wrong\n\ttrace syscall openat.enter                    # right"},
 	{"table-fills", "Keys that never end, in a table whose size is not said. A\nwarning: the kernel frees no entry, and loses what finds no room.\n\n\tthen kmem.kfree as b by ptr             # wrong: 2048 addresses, and no more\n\tthen kmem.kfree as b by ptr size 65536  # right"},
 	{"text-cut", "A long text that a histogram carries, which keeps 255 bytes of it.\nA warning.\n\n\t{ file = opened.file }           # wrong if paths may be longer\n\t{ file = str(opened.filename) }  # right: the address is carried"},
+	{"times-while-stopped", "Recording stops or starts while a join measures times. A\nwarning.\n\n\ton go do start       # wrong: a join that began before it has a wrong time\n\ton go do start lat   # right: events start and stop, and the clock goes on"},
 	{"too-deep", "An expression or a type that nests too deep, or a statement that\nis too long.\n\n\twhere ((((… x …))))  # wrong: more than 200 brackets in each other\n\twhere x               # right"},
 	{"too-deep-deref", "More memory reads behind each other than a probe can do.\n\n\tx = *******************p  # wrong\n\tx = **p                   # right"},
 	{"too-long", "A command that is longer than the kernel takes.\n\n\twhere comm in { \"a\", \"b\", … }  # wrong: thousands\n\twhere comm ~ \"a*\"             # right"},

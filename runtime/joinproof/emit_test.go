@@ -144,24 +144,27 @@ event most_per from syscall madvise.enter where $tid == %[1]d emit on max(start)
 event most_having from syscall madvise.enter where $tid == %[1]d having twice < 1000 emit on max(twice) { twice = start * 2 }
 trace most, most_per, most_having`, tid), func() {
 			for range 60 {
-				v := 1 + random.Uint64N(2000)
+				v := random.Uint64N(2000)
+				if len(values) == 0 {
+					v = 0 // the first of all
+				}
 				values = append(values, v)
 				badAdvice(v, v%3, 1000)
 			}
 		})
 		var most, per, having []uint64
-		top, tops, last := uint64(0), map[uint64]uint64{}, uint64(0)
+		top, tops, last := int64(0), map[uint64]int64{}, int64(0)
 		for _, v := range values {
-			if v/3+1 > top {
-				top = v/3 + 1
+			if n := int64(v/3 + 1); n > top {
+				top = n
 				most = append(most, v)
 			}
-			if v > tops[v%3] {
-				tops[v%3] = v
+			if n := int64(v); n > tops[v%3] {
+				tops[v%3] = n
 				per = append(per, v)
 			}
-			if 2*v < 1000 && 2*v > last {
-				last = 2 * v
+			if n := int64(2 * v); n < 1000 && n > last {
+				last = n
 				having = append(having, 2*v)
 			}
 		}
@@ -174,20 +177,23 @@ trace most, most_per, most_having`, tid), func() {
 // proveChange: one record each time a value comes to another step, up or down,
 // also below zero.
 func proveChange(m *machine) {
-	offsets := []int64{100, 101, 199, 200, 299, 300, 1000, 1099, 999, 50, 60, -1, -100, -101, -1, 5, 100}
+	offsets := []int64{0, 1, 100, 101, 199, 200, 299, 300, 1000, 1099, 999, 50, 60, -1, -100, -101, -1, 5, 100}
 	inThread(func(tid int) {
 		rec := m.run(fmt.Sprintf(`
 event steps from syscall lseek.enter where $tid == %[1]d emit on change(offset / 100) { offset }
 event steps_per from syscall lseek.enter where $tid == %[1]d emit on change(offset / 100) per whence, fd { offset, whence }
 event plain from syscall lseek.enter where $tid == %[1]d emit on change(offset) { offset }
-trace steps, steps_per, plain`, tid), func() {
+event file from syscall lseek.enter where $tid == %[1]d emit on max(fd) { fd }
+event zero from syscall lseek.enter where $tid == %[1]d emit on max(none) { none = bits(whence, 20, 4) as u32 }
+trace steps, steps_per, plain, file, zero`, tid), func() {
 			for _, o := range offsets {
 				badSeek(o, 1000)
 				badSeek(o, 1000+uint32(o&1))
 			}
 		})
 		var steps, per, plain []uint64
-		last, lastOf, before := int64(0), map[int64]int64{}, int64(0)
+		const none = 1 << 40
+		last, lastOf, before := int64(none), map[int64]int64{1000: none, 1001: none}, int64(none)
 		for _, o := range offsets {
 			if floor(o, 100) != last {
 				last = floor(o, 100)
@@ -207,5 +213,9 @@ trace steps, steps_per, plain`, tid), func() {
 		m.sameNumbers("steps", rec.rows["steps"], "offset", steps)
 		m.sameNumbers("steps_per", rec.rows["steps_per"], "offset", per)
 		m.sameNumbers("plain", rec.rows["plain"], "offset", plain)
+		// All have one descriptor, the greatest of its width, and the first 0 is a
+		// maximum too.
+		m.sameNumbers("file", rec.rows["file"], "fd", []uint64{1<<32 - 1})
+		m.sameNumbers("zero", rec.rows["zero"], "none", []uint64{0})
 	})
 }
