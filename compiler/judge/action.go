@@ -131,7 +131,7 @@ func (m *maker) emit(a command.HistAction) error {
 	e := m.j.synthNamed(a.Synth)
 	if e == nil {
 		var names []string
-		for _, e := range m.j.made {
+		for _, e := range m.j.made.list() {
 			if e.kind == synthetic {
 				names = append(names, e.event)
 			}

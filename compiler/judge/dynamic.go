@@ -43,11 +43,11 @@ func (j *Judge) needs(f target.Feature, line, letter string) error {
 func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err error) {
 	words := strings.Fields(c.Words)
 	found := 0
-	for _, e := range append([]*event(nil), j.made...) {
+	for _, e := range j.made.called(c.Name) {
 		if file != "dynamic_events" && e.file() != file {
 			continue
 		}
-		if c.Name != "" && e.event != c.Name || c.Group != "" && e.group != c.Group ||
+		if c.Group != "" && e.group != c.Group ||
 			c.Name == "" && e.kind == synthetic {
 			continue
 		}
@@ -97,7 +97,7 @@ func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err e
 		return nil, no("ENOENT", "", "'%s' is not made of what follows its name; without that it is removed", want)
 	}
 	var names []string
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		names = append(names, e.event, e.group+"/"+e.event)
 	}
 	return nil, no("ENOENT", "", "no event '%s' was made", want).near(want, names)
@@ -105,8 +105,8 @@ func (j *Judge) delete(file string, c *command.Delete) (misleads []string, err e
 
 // isMade reports whether there is an event that c names, whatever it is made of.
 func (j *Judge) isMade(c *command.Delete) bool {
-	for _, e := range j.made {
-		if (c.Name == "" || e.event == c.Name) && (c.Group == "" || e.group == c.Group) {
+	for _, e := range j.made.called(c.Name) {
+		if c.Group == "" || e.group == c.Group {
 			return true
 		}
 	}
@@ -130,7 +130,7 @@ func (e *event) file() string {
 // if one is busy.
 func (j *Judge) removeAll(file string) error {
 	var list []*event
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		if file != "dynamic_events" && e.file() != file {
 			continue
 		}

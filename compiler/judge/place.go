@@ -221,7 +221,7 @@ func (p *probe) placeTprobe(c *command.Tprobe) error {
 		return err
 	}
 	if p.j.t.Has(target.QuirkOneTracepointProbe) {
-		for _, e := range p.j.made {
+		for _, e := range p.j.made.list() {
 			if e.kind == tprobe && e.lines[0].place == p.place {
 				return no("EEXIST", unplaced, "this kernel takes one probe on a tracepoint, and %s is there", e.name).at(p.line, p.place)
 			}

@@ -52,7 +52,7 @@ func Plan(p *plan.Plan, t *target.Target) error {
 			}
 		}
 	}
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		return &PlanError{Undoing: true, Refusal: no("", "", "nothing removes %s", e.name)}
 	}
 	return nil

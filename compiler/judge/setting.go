@@ -60,7 +60,7 @@ func (j *Judge) setEvent(b *buffer, word, text string) error {
 	}
 	found := false
 	systems, _ := j.t.Systems()
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		systems = append(systems, e.group)
 	}
 	for _, s := range systems {

@@ -13,7 +13,7 @@ import (
 // state is what writes have made.
 type state struct {
 	events  map[name][]*event // made, or of the kernel and looked at
-	made    []*event          // in the order of their making
+	made    madeEvents
 	buffers map[string]*buffer
 	tables  map[string]*table // that histograms share, by name
 }
@@ -56,6 +56,7 @@ type event struct {
 	synth  *command.Synthetic
 	exit   bool // of a probe: at a function's return
 	types  []command.FetchType
+	gone   bool // it was made and removed
 	// How many other things need it, beside the buffers that trace it.
 	eprobes int // that hang on it
 	makers  int // actions of histograms that emit it
@@ -165,7 +166,7 @@ func (j *Judge) find(n name) []*event {
 // ofGroup returns the events of a group: the made ones, and all of the kernel's.
 func (j *Judge) ofGroup(group string) []*event {
 	var list []*event
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		if e.group == group {
 			list = append(list, e)
 		}
@@ -195,7 +196,7 @@ func (j *Judge) formatOf(e *event) *target.Format {
 
 // add keeps a made event.
 func (j *Judge) add(e *event) {
-	j.made = append(j.made, e)
+	j.made.add(e)
 	j.events[e.name] = append(j.events[e.name], e)
 	if e.on != nil {
 		e.on.eprobes++
@@ -207,9 +208,8 @@ func (j *Judge) remove(e *event) {
 	if e.on != nil {
 		e.on.eprobes--
 	}
-	is := func(o *event) bool { return o == e }
-	j.made = slices.DeleteFunc(j.made, is)
-	if j.events[e.name] = slices.DeleteFunc(j.events[e.name], is); len(j.events[e.name]) == 0 {
+	j.made.remove(e)
+	if j.events[e.name] = slices.DeleteFunc(j.events[e.name], func(o *event) bool { return o == e }); len(j.events[e.name]) == 0 {
 		delete(j.events, e.name)
 	}
 	for _, b := range j.buffers {
@@ -245,7 +245,7 @@ func (j *Judge) busy(e *event) string {
 // nearEvent returns the full name of an event that may have been meant.
 func (j *Judge) nearEvent(n name) string {
 	var names []string
-	for _, e := range j.made {
+	for _, e := range j.made.list() {
 		names = append(names, e.name.String())
 	}
 	list, err := j.t.Events(n.group)
