@@ -73,6 +73,9 @@ func measureStart(b *bench) {
 	}
 	b.Logf("ep run of openat.ep to tracing: %v; the bare writes: a loop %v, a shell %v; %.1f and %.1f times",
 		ep/rounds, loop/rounds, shell/rounds, float64(ep)/float64(loop), float64(ep)/float64(max(shell, 1)))
+	if shell > 0 && ep > 3*shell {
+		b.Errorf("ep run takes more than 3 times as long as a shell that does the bare writes")
+	}
 }
 
 // undo takes back the writes of p, done by others.
