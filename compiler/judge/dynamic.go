@@ -26,7 +26,11 @@ func (j *Judge) dynamic(file, line string) (misleads []string, err error) {
 		}
 		return j.makeSynthetic(c, line)
 	}
-	return j.makeProbe(c, line)
+	misleads, err = j.makeProbe(c, line)
+	if parsed != line {
+		misleads = append(misleads, "what is missing after the last operator is taken for nothing; other kernels refuse it")
+	}
+	return misleads, err
 }
 
 // needs refuses what the kernel has not. The kernel's words are those for a

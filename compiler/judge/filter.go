@@ -25,6 +25,9 @@ func (j *Judge) filter(f file, text string) (misleads []string, err error) {
 	if misleads, err = j.cond(e, c, text); err != nil {
 		return nil, err
 	}
+	if withoutTrailingOperator(text) != text {
+		misleads = append(misleads, "what is missing after the last operator is taken for nothing; other kernels refuse it")
+	}
 	if t := f.buffer.traced[e]; t != nil && len(t.hists)+len(t.triggers) > 0 {
 		misleads = append(misleads, sprintf("the triggers of %s see also what this filter keeps out; give them an 'if'", e.name))
 	}
