@@ -34,28 +34,7 @@ type probe struct {
 func (j *Judge) makeProbe(c command.Command, line string) ([]string, error) {
 	code, _, _ := strings.Cut(line, "#")
 	p := &probe{j: j, line: line, words: strings.Fields(code)}
-	var n command.EventName
-	var args []command.Arg
-	var err error
-	switch c := c.(type) {
-	case *command.Eprobe:
-		n, args = c.EventName, c.Args
-		err = p.placeEprobe(c)
-	case *command.Kprobe:
-		n, args = c.EventName, c.Args
-		err = p.placeKprobe(c)
-	case *command.Fprobe:
-		n, args = c.EventName, c.Args
-		err = p.placeFprobe(c)
-	case *command.Tprobe:
-		n, args = c.EventName, c.Args
-		err = p.placeTprobe(c)
-	case *command.Uprobe:
-		n, args = c.EventName, c.Args
-		err = p.placeUprobe(c)
-	default:
-		err = no("EINVAL", "", "no such kind of event")
-	}
+	args, err := p.put(c)
 	if err == nil {
 		err = p.arguments(args)
 	}
@@ -65,10 +44,28 @@ func (j *Judge) makeProbe(c command.Command, line string) ([]string, error) {
 		}
 	}
 	if err == nil {
-		p.misleadHead(name{n.Group, n.Name}, args)
-		err = p.register(name{n.Group, n.Name})
+		n, _ := makes(c)
+		p.misleadHead(n, args)
+		err = p.register(n)
 	}
 	return p.misleads, err
+}
+
+// put finds where a probe is put, and returns its arguments.
+func (p *probe) put(c command.Command) ([]command.Arg, error) {
+	switch c := c.(type) {
+	case *command.Eprobe:
+		return c.Args, p.placeEprobe(c)
+	case *command.Kprobe:
+		return c.Args, p.placeKprobe(c)
+	case *command.Fprobe:
+		return c.Args, p.placeFprobe(c)
+	case *command.Tprobe:
+		return c.Args, p.placeTprobe(c)
+	case *command.Uprobe:
+		return c.Args, p.placeUprobe(c)
+	}
+	return nil, no("EINVAL", "", "no such kind of event")
 }
 
 // register makes the event, or appends the probe to the event of the same name,
