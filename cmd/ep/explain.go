@@ -142,6 +142,7 @@ func paragraph(text string) string {
 	return b.String() + "\n"
 }
 
+// printJSON prints v as all commands print JSON.
 func printJSON(out *bytes.Buffer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)

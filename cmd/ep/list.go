@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,10 +53,7 @@ func (c *listCmd) Run(env *Env, g *globals) error {
 	}
 	var out bytes.Buffer
 	if c.JSON {
-		e := json.NewEncoder(&out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(listing{Version: 1, Target: t.Name(), Entries: l.entries}); err != nil {
+		if err := printJSON(&out, listing{Version: 1, Target: t.Name(), Entries: l.entries}); err != nil {
 			return fmt.Errorf("print the list: %w", err)
 		}
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,9 +74,7 @@ func (c *statusCmd) Run(env *Env) error {
 	}
 	var out bytes.Buffer
 	if c.JSON {
-		e := json.NewEncoder(&out)
-		e.SetIndent("", "  ")
-		if err := e.Encode(map[string]any{"version": 1, "scripts": list}); err != nil {
+		if err := printJSON(&out, map[string]any{"version": 1, "scripts": list}); err != nil {
 			return fmt.Errorf("print the status: %w", err)
 		}
 	} else if err := printStatus(&out, list); err != nil {

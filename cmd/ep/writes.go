@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -49,17 +48,21 @@ func (c *checkCmd) runWrites(env *Env, t *target.Target) error {
 	if err != nil {
 		return exitError{exitScript, fmt.Errorf("read writes '%s': %w", c.Writes, err)}
 	}
+	var out bytes.Buffer
 	if c.JSON {
-		err = writeJSON(env.Stdout, struct {
+		err := printJSON(&out, struct {
 			Version int           `json:"version"`
 			Target  string        `json:"target"`
 			Writes  []judgedWrite `json:"writes"`
 		}{1, t.Name(), append([]judgedWrite{}, list...)})
+		if err != nil {
+			return fmt.Errorf("print the verdicts: %w", err)
+		}
 	} else {
-		err = printWrites(env.Stdout, list)
+		printWrites(&out, list)
 	}
-	if err != nil {
-		return fmt.Errorf("write standard output: %w", err)
+	if err := writeOutput(env, "", out.Bytes()); err != nil {
+		return err
 	}
 	for _, w := range list {
 		if w.Verdict == rejected {
@@ -80,21 +83,8 @@ func openWrites(env *Env, name string) (io.Reader, func(), error) {
 	return f, func() { f.Close() }, nil
 }
 
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
 // printWrites prints a line for each write: the verdict, a tab, and why.
-func printWrites(w io.Writer, list []judgedWrite) error {
-	out := bufio.NewWriter(w)
+func printWrites(out *bytes.Buffer, list []judgedWrite) {
 	for _, j := range list {
 		why := j.said
 		if j.Verdict == accepted && len(j.Misleads) > 0 {
@@ -102,7 +92,6 @@ func printWrites(w io.Writer, list []judgedWrite) error {
 		}
 		fmt.Fprintf(out, "%s\t%s\n", j.Verdict, why)
 	}
-	return out.Flush()
 }
 
 // judgeWrites judges the writes of a text, each line after what those before it
