@@ -18,7 +18,8 @@ func speakJSON(g *vm.G) {
 	time.Sleep(300 * time.Millisecond) // a record is shown within 0.1 s
 	seen := map[string]int{}
 	opened := false
-	for line := range strings.Lines(r.end(g)) {
+	text := r.end(g)
+	for line := range strings.Lines(text) {
 		var l struct {
 			Version int
 			Event   string
@@ -30,10 +31,11 @@ func speakJSON(g *vm.G) {
 		}
 		first, _, _ := strings.Cut(strings.TrimPrefix(line, `{"`), `"`)
 		seen[first]++
-		opened = opened || l.Event == "opens" && l.Fields["file"] == nowhere && l.Fields["ret"] == "-ENOENT"
+		// -ENOENT is a number here.
+		opened = opened || l.Event == "opens" && l.Fields["file"] == nowhere && l.Fields["ret"] == -2.0
 	}
 	if !opened || seen["version"] != 1 || seen["losses"] != 1 {
-		g.Errorf("the open is shown: %v; lines by their first key: %v", opened, seen)
+		g.Errorf("the open is shown: %v; lines by their first key: %v\n%s", opened, seen, text)
 	}
 
 	g.Cleanup(func() { _ = exec.Command(program, "remove", "opens").Run() }) // it is removed below, mostly
