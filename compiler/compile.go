@@ -4,6 +4,13 @@
 // Compile is the one entry that most callers need. The package and all below
 // it are pure: no files, no clock, no output; what a script may know of a
 // machine comes in as a target.Target.
+//
+// From a script to its records, the packages are: lang/source (the text),
+// compiler/target (the kernel, live, saved or embedded), this one, compiler/plan
+// (what came of it), compiler/emit (as lines, a shell script, JSON), and on the
+// machine runtime/tracefs, runtime/apply, runtime/events and runtime/hist, or
+// runtime/session for all of these as one call. The program in testdata/outside
+// goes the whole way.
 package compiler
 
 import (

@@ -19,8 +19,8 @@ type Plan struct {
 	Target   string // the target's name
 	Instance string // the instance that Write.Instanced writes go to; "" is the top level
 	Writes   []Write
-	Streams  []Stream
-	Tables   []Table
+	Streams  []Stream // the events whose records are wanted
+	Tables   []Table  // the histograms
 }
 
 // Write is one write(2) of one command to one file.
@@ -29,9 +29,9 @@ type Write struct {
 	Instanced bool
 	Data      string // one command, no newline
 	Mode      Mode
-	Undo      *Write // what takes it back; its own Undo is nil
-	Needs     []target.Feature
-	Origin    []Origin
+	Undo      *Write           // what takes it back; its own Undo is nil
+	Needs     []target.Feature // what the kernel must be able to do; nil: nothing special
+	Origin    []Origin         // inner places after those that they are in; nil of what the compiler made itself
 	// Why says in one clause why the plan has this write, on this target. An
 	// Undo has none.
 	Why string

@@ -79,7 +79,9 @@ type Applied struct {
 	held  map[string]*string
 }
 
-// Apply is [Transaction.Apply] without a journal.
+// Apply does the writes of p in order, or nothing: if one fails, or ctx ends
+// between two, what was done is taken back. It is [Transaction.Apply] without a
+// journal: nothing tells of what a killed program leaves.
 func Apply(ctx context.Context, f Tracefs, p *plan.Plan) (*Applied, error) {
 	return (&Transaction{FS: f}).Apply(ctx, p)
 }
