@@ -94,12 +94,9 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 		}
 		return nil
 	}
-	f, err := p.j.t.Function(c.Symbol)
-	if err != nil {
+	f, there, err := p.function(c.Module, c.Symbol)
+	if err != nil || !there {
 		return err
-	}
-	if c.Module != "" && !p.inModule(c.Module, c.Symbol) {
-		return nil
 	}
 	switch f.State {
 	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData:
@@ -121,19 +118,23 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 	if p.j.t.InsideInstruction(c.Offset) {
 		return no("EILSEQ", "Probe point is not an instruction boundary", "no instruction of '%s' begins at +%d", c.Symbol, c.Offset).at(p.line, p.words[1])
 	}
-	p.symbol = c.Symbol
+	p.is(c.Module, c.Symbol, f)
 	return nil
 }
 
-// inModule reports whether a function's module is loaded. A probe on a module
-// that is not waits for it.
-func (p *probe) inModule(module, symbol string) bool {
-	f, err := p.j.t.Function(module + ":" + symbol)
-	if err == nil && f.State == target.SymbolProbeable {
-		return true
+// function returns what the target knows of a function. there is false for one
+// of a module that is not loaded: a probe on it waits.
+func (p *probe) function(module, symbol string) (f target.Function, there bool, err error) {
+	if module == "" {
+		f, err = p.j.t.Function(symbol)
+		return f, true, err
 	}
-	p.mislead("module '%s' is not loaded, so the probe waits for it", module)
-	return false
+	f, err = p.j.t.Function(module + ":" + symbol)
+	if err == nil && f.State != target.SymbolProbeable && f.State != target.SymbolFprobeOnly {
+		p.mislead("module '%s' is not loaded, so the probe waits for it", module)
+		return f, false, nil
+	}
+	return f, true, err
 }
 
 // noFunction refuses a symbol that is no function to probe.
@@ -141,6 +142,14 @@ func (p *probe) noFunction(symbol string) error {
 	r := no("EINVAL", badSymbol, "there is no function '%s' that can be probed", symbol).at(p.line, symbol)
 	r.Near, _ = p.j.t.NearSymbol(symbol)
 	return r
+}
+
+// is notes which function the probe is on: f, which has the name symbol.
+func (p *probe) is(module, symbol string, f target.Function) {
+	if module == "" && len(f.Modules) > 0 {
+		module = f.Modules[0]
+	}
+	p.module, p.symbol = module, symbol
 }
 
 // prototype returns what the probe's function or tracepoint takes and returns;
@@ -155,7 +164,7 @@ func (p *probe) prototype() *target.Proto {
 		case p.kind == tprobe:
 			p.proto, err = p.j.t.TracepointProto(p.symbol)
 		default:
-			p.proto, err = p.j.t.FuncProto("", p.symbol)
+			p.proto, err = p.j.t.FuncProto(p.module, p.symbol)
 		}
 		if err != nil {
 			p.proto = nil
@@ -185,18 +194,15 @@ func (p *probe) placeFprobe(c *command.Fprobe) error {
 	if strings.ContainsAny(c.Symbol, "*?[") {
 		return p.placeGlob(c.Symbol)
 	}
-	f, err := p.j.t.Function(c.Symbol)
-	if err != nil {
+	f, there, err := p.function(c.Module, c.Symbol)
+	if err != nil || !there {
 		return err
-	}
-	if c.Module != "" && !p.inModule(c.Module, c.Symbol) {
-		return nil
 	}
 	switch f.State {
 	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData, target.SymbolFixed:
 		return p.noFunction(c.Symbol)
 	}
-	p.symbol = c.Symbol
+	p.is(c.Module, c.Symbol, f)
 	return nil
 }
 

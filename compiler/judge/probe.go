@@ -19,6 +19,7 @@ type probe struct {
 	exit   bool // at a function's return
 	entry  bool // at a function's first instruction, where its arguments are
 	on     *event
+	module string        // of the function, "" for the kernel itself
 	symbol string        // the function or tracepoint, "" if not known
 	proto  *target.Proto // of symbol; see prototype
 	looked bool
