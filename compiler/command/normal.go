@@ -13,6 +13,7 @@ import (
 //
 //   - the type x64 of a probe's argument where no BTF could give another, and
 //     string for text;
+//   - the address of a kprobe, of which a kernel shows a hash;
 //   - %return of an fprobe that uses $retval;
 //   - hitcount among the values and as the only sort key, the size 2048, a size
 //     that is no power of two, and the clock: global if the hist uses
@@ -31,6 +32,9 @@ func Normal(c Command) Command {
 		c.If = normalCond(c.If)
 		normalArgs(c.Args, eprobeType)
 	case *Kprobe:
+		if c.Symbol == "" {
+			c.Offset = 0
+		}
 		normalArgs(c.Args, probeType)
 	case *Fprobe:
 		for _, a := range c.Args {
