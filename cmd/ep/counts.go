@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
+	"github.com/eptrace/ep/runtime/hist"
 	"github.com/eptrace/ep/runtime/journal"
 	"github.com/eptrace/ep/runtime/tracefs"
 )
@@ -82,41 +83,8 @@ func (m *machine) counted(j *journal.Journal) (hits, dropped uint64) {
 		if err != nil {
 			continue // its event is gone; the drift says so
 		}
-		n, d := histTotals(s.File, string(text), h)
+		n, d := hist.Totals(s.File, string(text), h)
 		hits, dropped = hits+n, dropped+d
 	}
 	return hits, dropped
-}
-
-// histTotals returns the totals of a histogram in the text of its event's hist
-// file, which shows those of others too.
-func histTotals(file, text string, own *command.Hist) (hits, dropped uint64) {
-	ours := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if info, ok := strings.CutPrefix(line, "# trigger info: "); ok {
-			c, err := command.Parse(file, info)
-			h, isHist := c.(*command.Hist)
-			ours = err == nil && isHist && sameHist(h, own)
-		}
-		name, value, _ := strings.Cut(line, ": ")
-		n, err := strconv.ParseUint(value, 10, 64)
-		if !ours || err != nil {
-			continue
-		}
-		switch name {
-		case "Hits":
-			hits = n
-		case "Dropped":
-			dropped = n
-		}
-	}
-	return hits, dropped
-}
-
-// sameHist reports whether two histograms are one, be it paused or not.
-func sameHist(a, b *command.Hist) bool {
-	x, y := *a, *b
-	x.State, y.State = "", ""
-	return command.Equal(command.Shown(&x), command.Shown(&y))
 }

@@ -306,7 +306,7 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 	}
 	fmt.Fprintf(m.env.Stderr, "ep: %s\n", summary(p, r))
 	switch {
-	case c.StrictLoss && r.Lost+r.Dropped > 0:
+	case c.StrictLoss && r.Lost+r.Dropped+r.Full+r.Missed > 0:
 		return exitError{code: exitLost}
 	case sig != 0:
 		return exitError{code: 128 + int(sig)}
@@ -335,6 +335,12 @@ func summary(p *plan.Plan, r session.Result) string {
 	}
 	if r.Dropped > 0 {
 		s += fmt.Sprintf("; %s not counted: give the histogram a larger size", count(r.Dropped, "event"))
+	}
+	if r.Full > 0 {
+		s += fmt.Sprintf("; %s found no room in a join: give its event a larger size", count(r.Full, "event"))
+	}
+	if r.Missed > 0 {
+		s += fmt.Sprintf("; %s not followed to the return: raise 'option maxactive'", count(r.Missed, "call"))
 	}
 	return s
 }

@@ -101,7 +101,8 @@ func (r *run) followed() ([]int, error) {
 
 // gateTriggers gives triggers without a condition one that always holds. The
 // kernel calls those without one before it looks at the thread
-// (__trace_trigger_soft_disabled), those with one behind it.
+// (__trace_trigger_soft_disabled), those with one behind it. A removal gets it too,
+// for what undoes that makes the trigger again, and must make the same.
 func gateTriggers(p *plan.Plan) {
 	for i := range p.Writes {
 		w := &p.Writes[i]
@@ -110,7 +111,7 @@ func gateTriggers(p *plan.Plan) {
 			continue
 		}
 		t, ok := c.(*command.Trigger)
-		if !ok || t.If != nil || t.Remove {
+		if !ok || t.If != nil {
 			continue
 		}
 		t.If = &command.Pred{Field: "common_pid", Op: ">=", Value: command.Value{Kind: command.Number, Text: "0"}}

@@ -55,6 +55,8 @@ type Result struct {
 	Records uint64        // shown
 	Lost    uint64        // records that were lost
 	Dropped uint64        // events that histograms did not count
+	Full    uint64        // events that joins and spans had no room for
+	Missed  uint64        // calls whose return a probe could not follow
 	Took    time.Duration // from the first event on
 	Tracing time.Time     // since when events were recorded
 	Exit    int           // what Child ended with: its code, or 128 and a signal's number; -1 if it was ended
@@ -297,6 +299,7 @@ func (r *run) finish() error {
 	for _, t := range tables {
 		r.result.Dropped += t.Dropped
 	}
+	r.result.Full, r.result.Missed = r.unpaired()
 	r.snapshot()
 	if r.reader != nil {
 		losses := r.reader.Losses()
