@@ -102,7 +102,6 @@ var dynamicEvents = []string{
 	"f:epproof/fexit FN%return ret=$retval:s64",
 	"t:epproof/tpoint sched_switch preempt=$arg1:u8 prev=$arg2:x64 next=$arg3:x64",
 	"p:epproof/user /init:UFN n=%U0:s32 text=+0(%U1):string words=+0(%U1):x32[2]",
-	"r:epproof/userret /init:UFN ret=$retval:s64",
 	"e:epproof/switch sched.sched_switch prev=$prev_comm:string pid=$prev_pid:s32 state=$prev_state:s64 next=$next_comm:string",
 	"e:epproof/exec sched.sched_process_exec file=$filename:string pid=$pid:s32",
 	"s:epproof_synth s32 pid; char[] comm; char[16] fixed; u64 lat; s32 prio",
@@ -127,7 +126,8 @@ func registers(arch string) *strings.Replacer {
 	return strings.NewReplacer("UFN", user, "%U0", "%ax", "%U1", "%bx", "FN", "do_sys_openat2", "%A0", "%di", "%A1", "%si", "%SP", "%sp", "%IP", "%ip")
 }
 
-// called is what probes of programs are at. Go hands over arguments and results in
+// called is what probes of programs are at, at its entry alone: Go does not survive
+// that a return address of its stack is another. Go hands over arguments in
 // the registers that registers names.
 //
 //go:noinline
