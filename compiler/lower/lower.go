@@ -10,6 +10,7 @@
 package lower
 
 import (
+	"go/constant"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -235,6 +236,13 @@ func (l *lowerer) filtered(tr *ir.Trace, r *record, only bool) (command.Cond, bo
 	}
 	gate := r.gate
 	for _, w := range ir.Conjuncts(tr.Where) {
+		w = ir.Rewrite(w, foldCondition)
+		if k, known := w.(*ir.Const); known {
+			if constant.BoolVal(k.Value) {
+				continue
+			}
+			return nil, false
+		}
 		if !testable(w, r) {
 			return nil, false
 		}
