@@ -18,7 +18,11 @@ func Basis(f Feature) string {
 		if q.quirk == f {
 			var ranges []string
 			for _, r := range q.ranges {
-				ranges = append(ranges, fmt.Sprintf("release %v or later, before %v", r[0], r[1]))
+				text := fmt.Sprintf("release %v or later", r[0])
+				if r[1] != (patch{}) {
+					text += fmt.Sprintf(", before %v", r[1])
+				}
+				ranges = append(ranges, text)
 			}
 			return strings.Join(ranges, "; or ")
 		}

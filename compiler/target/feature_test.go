@@ -85,6 +85,8 @@ func TestQuirks(t *testing.T) {
 		QuirkPayloadUnchecked:    "...x.. .x",
 		QuirkCommDereference:     ".x.... ..",
 		QuirkTrailingOperator:    "...xx. .x",
+		QuirkFileAt:              "...x.. .x",
+		QuirkSymstr:              ".xxxxx xx",
 	}
 	compareTable(t, Quirks(), want)
 }

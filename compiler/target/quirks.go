@@ -59,10 +59,20 @@ const (
 	// QuirkTrailingOperator: a condition that ends in && or || is accepted.
 	// 6.17.13 and 7.2.13 have it; 6.1.192, 6.12.117 and 7.3.4 refuse it.
 	QuirkTrailingOperator Feature = "quirk: conditions may end in && or ||"
+	// QuirkFileAt: @+N of an uprobe, memory at offset N of the file, reads at twice
+	// N. 6.17.13 has it; 6.1.192, 6.12.117, 7.2.13 and 7.3.4 have not. ep reads
+	// from a register's address instead.
+	QuirkFileAt Feature = "quirk: @+N reads at twice N"
+	// QuirkSymstr: the text of an argument of type symstr has no end of its own:
+	// what the next text argument holds runs on behind it, and what it is written
+	// over is not checked. All kernels that were tried have it; 6.1.192 and 6.17.13
+	// overwrote memory of their own. ep takes the type symbol, which is a number,
+	// and finds the name when it shows it.
+	QuirkSymstr Feature = "quirk: symstr writes beyond its text"
 )
 
 // quirkRule says which releases suffer: those in one of the ranges, from the
-// first up to but not the second.
+// first up to but not the second, which is zero where none is known to be mended.
 type quirkRule struct {
 	quirk  Feature
 	of     Feature // what is broken; without it there is no quirk
@@ -75,7 +85,7 @@ func (t *Target) suffers(q quirkRule) bool {
 		return false
 	}
 	for _, r := range q.ranges {
-		if t.system.least.before(r[1]) && !t.system.most.before(r[0]) {
+		if (r[1] == patch{} || t.system.least.before(r[1])) && !t.system.most.before(r[0]) {
 			return true
 		}
 	}
@@ -103,4 +113,6 @@ var quirkRules = []quirkRule{
 	{QuirkPayloadUnchecked, KprobeEvents, [][2]patch{{{6, 13, 0}, {7, 2, 13}}}},
 	{QuirkCommDereference, Eprobes, [][2]patch{{{5, 15, 0}, {6, 12, 117}}}},
 	{QuirkTrailingOperator, Hist, [][2]patch{{{6, 13, 0}, {7, 3, 4}}}},
+	{QuirkFileAt, UprobeEvents, [][2]patch{{{6, 13, 0}, {7, 2, 13}}}},
+	{QuirkSymstr, SymstrType, [][2]patch{{{6, 1, 0}, {}}}},
 }
