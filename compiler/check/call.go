@@ -154,6 +154,10 @@ func (c *checker) bits(e *syntax.Call, sc *scope) ir.Expr {
 		c.notANumber(x, "bits()")
 		return c.invalid(e.Span())
 	}
+	if inNetworkOrder(t) {
+		c.networkOrder(x, "bits()")
+		return c.invalid(e.Span())
+	}
 	off, okOff := constInt(c.expr(e.Args[1], sc))
 	width, okWidth := constInt(c.expr(e.Args[2], sc))
 	size := int64(t.Size * 8)

@@ -240,6 +240,10 @@ func copyableElem(t types.Type) bool {
 // storable gives x the type in which a record can hold it, or reports that
 // none can.
 func (c *checker) storable(x ir.Expr) ir.Expr {
+	if isAddress(x) {
+		c.addressStored(x.Span())
+		return c.invalid(x.Span())
+	}
 	switch t := x.Type().(type) {
 	case types.Untyped:
 		k := x.(*ir.Const)
@@ -280,4 +284,16 @@ func (c *checker) storable(x ir.Expr) ir.Expr {
 		}
 	}
 	return x
+}
+
+// isAddress reports whether x is the address of a variable, which a probe takes
+// to read there and not as a value.
+func isAddress(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Addr:
+		return true
+	case *ir.Cast:
+		return isAddress(x.X)
+	}
+	return false
 }

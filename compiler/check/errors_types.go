@@ -282,6 +282,17 @@ func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
 	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' never holds", clause), todo("nothing is recorded"))
 }
 
+func (c *checker) addressStored(sp source.Span) {
+	c.err(diag.NotStorable, sp, "a probe reads what is at this address, and does not record the address", todo("write '*(%s as *u64)', of the type that is there", c.src.Slice(sp)))
+}
+
+// networkOrder is about a number whose bytes the kernel has in another order
+// than its own.
+func (c *checker) networkOrder(x ir.Expr, what string) {
+	c.err(diag.CannotCompute, x.Span(), fmt.Sprintf("%s does not work on %s: its bytes are in network order", what, c.describe(x)),
+		todo("record it as it is, or compare it with a constant"))
+}
+
 func (c *checker) conditionStored(sp source.Span) {
 	c.err(diag.CannotCompute, sp, "no record of the kernel holds whether a condition is true", todo("test it in 'where', or record the values that it is about"))
 }

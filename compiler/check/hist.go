@@ -154,6 +154,10 @@ func (c *checker) histKey(scopes []*scope, k *syntax.Key) *ir.HistKey {
 			c.notANumber(x, c.src.Slice(k.Value.Span()))
 			return nil
 		}
+		if out.Slot != ir.Each && inNetworkOrder(t) {
+			c.networkOrder(x, "grouping")
+			return nil
+		}
 	case types.String, types.Stack:
 		if out.Slot != ir.Each {
 			c.notANumber(x, "log2() and bucket()")
@@ -265,6 +269,10 @@ func (c *checker) histValue(scopes []*scope, f *syntax.Field) *ir.HistValue {
 		c.notANumber(out.Exprs[0], call.Func.Text()+"()")
 		return nil
 	}
+	if inNetworkOrder(out.Type) {
+		c.networkOrder(out.Exprs[0], call.Func.Text()+"()")
+		return nil
+	}
 	return out
 }
 
@@ -308,6 +316,8 @@ func (c *checker) emit(e *syntax.Emit, of *scope) *ir.Emit {
 	}
 	if !types.Numeric(out.Value.Type()) {
 		c.notANumber(out.Value, "'emit on "+e.On.Text()+"'")
+	} else if out.Max && inNetworkOrder(out.Value.Type()) {
+		c.networkOrder(out.Value, "'emit on max'")
 	} else if out.Max && types.Signed(out.Value.Type()) {
 		c.signedMaximum(out.Value)
 	}

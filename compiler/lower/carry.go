@@ -32,7 +32,8 @@ func (j *joiner) divide() (late []*ir.Field, having []ir.Expr, ok bool) {
 // left returns what remains of x when the synthetic event carries its values:
 // an expression over that event. name is the field's, if x is all of it.
 func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
-	if _, isConst := x.(*ir.Const); isConst {
+	switch x.(type) {
+	case *ir.Const, *ir.Addr: // the same to every event
 		return x, true
 	}
 	if c, ok := j.carry(x, name); ok {

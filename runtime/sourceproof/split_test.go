@@ -98,7 +98,8 @@ event e from func vfs_fallocate.enter {
   bits  = (*(addr(panic_timeout) as *u32)) as u64
   twice = *(addr(panic_timeout) as *s32) * 2
 }
-trace e`, func() error {
+event span from func vfs_fallocate { plain = *(addr(panic_timeout) as *s32), took = $elapsed }
+trace e, span`, func() error {
 		if err := os.WriteFile(knob, []byte("-7"), 0o644); err != nil {
 			return err
 		}
@@ -109,6 +110,7 @@ trace e`, func() error {
 		defer unix.Close(fd)
 		return unix.Fallocate(fd, 0, 0, 4096)
 	})
+	r.want("span", "plain", "-7")
 	r.want("e", "plain wide bits twice", fmt.Sprintf("-7 -7 %d -14", uint32(1<<32-7)))
 }
 
