@@ -240,6 +240,10 @@ func (c *checker) addr(e *syntax.Call) ir.Expr {
 		c.unknownVariable(id.Span(), name)
 		return c.invalid(e.Span())
 	}
+	if c.t.IsPerCPU(name) {
+		c.perCPU(id.Span(), name)
+		return c.invalid(e.Span())
+	}
 	var elem types.Type = types.Void{}
 	if t, ok := c.t.VarType(name); ok {
 		elem = t

@@ -282,6 +282,11 @@ func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
 	c.add(diag.Warning, diag.ConstantCondition, e.Span(), fmt.Sprintf("this '%s' never holds", clause), todo("nothing is recorded"))
 }
 
+func (c *checker) perCPU(sp source.Span, name string) {
+	c.err(diag.NotStorable, sp, fmt.Sprintf("each CPU has a variable '%s' of its own, and no probe that ep makes finds it", name),
+		todo("take it where the kernel has it at hand: an argument of a function that works on it"))
+}
+
 func (c *checker) addressStored(sp source.Span) {
 	c.err(diag.NotStorable, sp, "a probe reads what is at this address, and does not record the address", todo("write '*(%s as *u64)', of the type that is there", c.src.Slice(sp)))
 }

@@ -193,6 +193,31 @@ func (t *Target) VarType(name string) (types.Type, bool) {
 	return b.goType(b.kernel, b.kernel.typ(id).ref), true
 }
 
+// IsPerCPU reports whether each CPU has a variable of this name of its own; false
+// if there is no type information. The symbol of such a one is no address.
+func (t *Target) IsPerCPU(name string) bool {
+	b, err := t.lockBTF()
+	if err != nil {
+		return false
+	}
+	defer b.mu.Unlock()
+	id, ok := b.find(b.kernel, name, btfVar)
+	if !ok {
+		return false
+	}
+	section, ok := b.find(b.kernel, ".data..percpu", btfDatasec)
+	if !ok {
+		return false
+	}
+	s := b.kernel.typ(section)
+	for i := range s.vlen {
+		if b.kernel.word(s, 12*i) == id {
+			return true
+		}
+	}
+	return false
+}
+
 // near returns the nearest name to name among those of a kind.
 func near(d *btfData, name string, kind btfKind, prefix string) (string, bool) {
 	var names []string
