@@ -81,6 +81,7 @@ const (
 func cases() []vm.Case {
 	out := []vm.Case{
 		{Name: "first-record", Timeout: 2 * time.Minute, Match: modern, Run: firstRecord},
+		{Name: "guide", Timeout: 5 * time.Minute, Match: modern, Run: runGuide},
 		{Name: "json", Timeout: 2 * time.Minute, Match: modern, Run: speakJSON},
 		{Name: "library", Timeout: 2 * time.Minute, Match: modern, Run: useLibrary},
 	}
@@ -105,7 +106,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestKernels(t *testing.T) {
-	machine := vm.Machine{Files: map[string]string{}}
+	machine := vm.Machine{Files: map[string]string{guideFile: "../../docs/guide.md"}}
 	if os.Getenv("EP_KERNEL_TESTS") != "" {
 		for _, arch := range []string{"amd64", "arm64"} {
 			path, err := vm.BuildCommand(t.Context(), arch, "../../cmd/ep")
