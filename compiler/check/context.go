@@ -47,8 +47,10 @@ func (sc *scope) context(e *syntax.Context, v *stageView, sp source.Span) ir.Exp
 	case !known:
 		c.unknownContext(e.Span(), e.Name)
 		return c.invalid(sp)
+	case sc.own != nil && sc.below && sc.outer.bare() != nil:
+		return sc.outer.context(e, sc.outer.bare(), sp) // an emit: of the single stage
 	case sc.own != nil:
-		c.contextInHaving(e.Span(), e.Name)
+		c.contextInHaving(e.Span(), e.Name, sc.below)
 		return c.invalid(sp)
 	case len(sc.stages) == 0:
 		c.contextInConstant(e.Span(), e.Name)

@@ -279,8 +279,12 @@ func (c *checker) stageInHaving(sp source.Span, stage string) {
 	c.err(diag.UnknownField, sp, "'having' knows no stages", todo("it is about the new event's fields; say what is about '%s' in its 'where'", stage))
 }
 
-func (c *checker) contextInHaving(sp source.Span, name string) {
-	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'having' does not know '$%s'", name), todo("make it a field of the event"))
+func (c *checker) contextInHaving(sp source.Span, name string, emit bool) {
+	clause := "having"
+	if emit {
+		clause = "emit"
+	}
+	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'%s' does not know '$%s'", clause, name), todo("make it a field of the event"))
 }
 
 func (c *checker) contextInConstant(sp source.Span, name string) {

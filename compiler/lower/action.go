@@ -12,37 +12,53 @@ import (
 // is the kind: so triggers sit on the script's own events, or on events in its
 // own instance, and a second one of a kind gets a hidden event of its own.
 func (l *lowerer) on(o *ir.On) {
-	var plain *observed
+	var plain *observed // made when there is something to put on it
 	for _, a := range o.Actions {
-		t, ok := l.trigger(o, a)
-		if !ok {
-			return
+		n := 1
+		if a.Hist != nil {
+			n = len(l.tables[a.Hist]) // a trigger for each source; none if it could not be made, which is said
 		}
-		if plain == nil {
-			if plain = l.observe("on", o.Whole, o.Stage, nil, false); plain == nil {
+		for i := range n {
+			t, ok := l.trigger(o, a, i)
+			if !ok {
+				return
+			}
+			if plain == nil {
+				if plain = l.observe("on", o.Whole, o.Stage, nil, false); plain == nil {
+					return
+				}
+			}
+			if !l.act(o, a, t, plain) {
 				return
 			}
 		}
-		at := plain
-		foreign := at.on.kind == static && l.plan.Instance == ""
-		second := l.triggers[triggerKey(at.on, t)]
-		if foreign || second {
-			if at = l.observe("on", o.Whole, o.Stage, nil, true); at == nil {
-				return
-			}
-		}
-		l.triggers[triggerKey(at.on, t)] = true
-		if l.hangs(at.on, t, a.Span) {
-			return
-		}
-		t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
-		t.Event.Span = o.Span
-		l.write(t).Why = whyTrigger(foreign, second)
 	}
 }
 
-// trigger is what an action is to the kernel.
-func (l *lowerer) trigger(o *ir.On, a ir.Action) (*command.Trigger, bool) {
+// act puts a trigger on the event of an on statement, which plain is, or on a twin
+// of it where it must not sit there.
+func (l *lowerer) act(o *ir.On, a ir.Action, t *command.Trigger, plain *observed) bool {
+	at := plain
+	foreign := at.on.kind == static && l.plan.Instance == ""
+	second := l.triggers[triggerKey(at.on, t)]
+	if foreign || second {
+		if at = l.observe("on", o.Whole, o.Stage, nil, true); at == nil {
+			return false
+		}
+	}
+	l.triggers[triggerKey(at.on, t)] = true
+	if l.hangs(at.on, t, a.Span) {
+		return false
+	}
+	t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
+	t.Event.Span = o.Span
+	l.write(t).Why = whyTrigger(foreign, second)
+	return true
+}
+
+// trigger is what an action is to the kernel; of a histogram of several sources,
+// that for the i-th.
+func (l *lowerer) trigger(o *ir.On, a ir.Action, i int) (*command.Trigger, bool) {
 	t := &command.Trigger{Count: -1}
 	if o.Times > 0 {
 		t.Count = o.Times
@@ -57,16 +73,7 @@ func (l *lowerer) trigger(o *ir.On, a ir.Action) (*command.Trigger, bool) {
 		return t, true
 	case a.Hist != nil:
 		t.Kind = pick(start, command.EnableHist, command.DisableHist)
-		on := l.tables[a.Hist]
-		switch len(on) {
-		case 0: // it could not be made, which is said
-			return nil, false
-		case 1:
-		default:
-			l.notYet(a.Span, "starting a histogram of several sources")
-			return nil, false
-		}
-		t.Target = on[0]
+		t.Target = l.tables[a.Hist][i]
 	case a.Event != nil:
 		t.Kind = pick(start, command.EnableEvent, command.DisableEvent)
 		r := l.made[a.Event]

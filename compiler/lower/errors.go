@@ -178,7 +178,7 @@ func (l *lowerer) markerText(sp source.Span) {
 }
 
 func (l *lowerer) cannotCarryStack(sp source.Span) {
-	l.err(diag.NotStorable, sp, "this stack cannot be carried so far", todo("the kernel hands a stack on once: in the event that joins its stage with the next, without other events between"))
+	l.err(diag.NotStorable, sp, "this stack cannot be carried so far", todo("the kernel hands a stack on once, to the event that joins its stage with the next: make an event of these two that has it, and trace that too"))
 }
 
 func (l *lowerer) tooNested(sp source.Span, name string, most int) {

@@ -134,8 +134,9 @@ func proveStartHist(m *machine) {
 event go from syscall madvise.enter where $tid == %[1]d { start }
 event seen from syscall lseek.enter where $tid == %[1]d { offset, whence }
 hist calls paused from seen by whence { sum = sum(offset) }
-on go where start == 1 do start calls
-on go where start == 2 do stop calls`, tid), func() {
+hist both paused from syscall lseek.enter, syscall getppid.enter where $tid == %[1]d by tid = $tid
+on go where start == 1 do start calls, start both
+on go where start == 2 do stop calls, stop both`, tid), func() {
 			for i := range int64(10) {
 				switch i {
 				case 3:
@@ -144,8 +145,12 @@ on go where start == 2 do stop calls`, tid), func() {
 					badAdvice(2, 0, 1000)
 				}
 				badSeek(i, 1000)
+				getppid()
 			}
 		})
+		if both := rec.tables["both"]; len(both) != 1 || both[0].num("hitcount") != 2*4 {
+			m.g.Errorf("got %v: want four of each call", both)
+		}
 		table := rec.tables["calls"]
 		if len(table) != 1 || table[0].num("hitcount") != 4 || table[0].num("sum") != 3+4+5+6 || table[0].num("whence") != 1000 {
 			m.g.Errorf("got %v", table)
