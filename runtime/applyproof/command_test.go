@@ -434,6 +434,10 @@ func proveTakenNames(b *bench) {
 	}
 	b.same("a taken name", before, b.whole())
 
+	if !b.eprobes() {
+		b.Logf("this kernel has no joins, which set a clock")
+		return
+	}
 	// A join sets the clock, which would empty the buffer of who records there.
 	const enable = "events/sched/sched_process_fork/enable"
 	for _, set := range [][2]string{{"trace_clock", "local"}, {enable, "1"}} {
