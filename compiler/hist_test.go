@@ -1,9 +1,12 @@
 package compiler
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 )
 
@@ -33,5 +36,46 @@ hist f from syscalls.sys_enter_read by n = log2(count)
 		if h := p.Tables[i].Hists[0]; h.Event != want {
 			t.Errorf("%s: is on %s.%s, want %s", p.Tables[i].Name, h.Group, h.Event, want)
 		}
+	}
+}
+
+// TestSumAndMeanShareAValue: the kernel adds up two values for each key.
+func TestSumAndMeanShareAValue(t *testing.T) {
+	k, err := target.Embedded("6.17-x86_64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile := func(text string) (plan.Table, diag.List) {
+		src, err := source.New("values.ep", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, list := Compile(src, k, Options{})
+		if list.HasErrors() {
+			return plan.Table{}, list
+		}
+		return p.Tables[0], nil
+	}
+	for _, tt := range []struct{ source, command, names string }{
+		{"kmem.kmalloc", "hist:keys=common_cpu:vals=bytes_req,bytes_alloc:sort=bytes_req", "bytes_req bytes_req bytes_alloc"},
+		// Several sources have hidden events, with names of the script's.
+		{"kmem.kmalloc, kmem.kmalloc", "hist:keys=common_cpu:vals=all,other:sort=all:name=ep_values_h", "all all other"},
+	} {
+		table, list := compile("hist h from " + tt.source + " by cpu = $cpu { all = sum(bytes_req), each = avg(bytes_req), other = avg(bytes_alloc) } sort by all, each")
+		if list != nil {
+			t.Errorf("%s: %v", tt.source, list)
+			continue
+		}
+		var names []string
+		for _, v := range table.Values {
+			names = append(names, v.Kernel)
+		}
+		if got := strings.Join(names, " "); got != tt.names || table.Hists[0].Command != tt.command {
+			t.Errorf("%s: got %s of %s, want %s of %s", tt.source, got, table.Hists[0].Command, tt.names, tt.command)
+		}
+	}
+	_, list := compile("hist kmem.kmalloc by $cpu { all = sum(bytes_req), each = avg(bytes_req), some = avg(bytes_req as u32), other = avg(bytes_alloc) }")
+	if len(list) != 1 || list[0].Code != diag.TooManyFields {
+		t.Errorf("three sums: got %v", list)
 	}
 }

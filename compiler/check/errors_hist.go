@@ -50,7 +50,7 @@ func (c *checker) tooManyHistKeys(sp source.Span, n int) {
 }
 
 func (c *checker) tooManyValues(sp source.Span, n int) {
-	c.err(diag.TooManyFields, sp, fmt.Sprintf("the histogram has %d values; the kernel adds up %d", n, command.MaxHistVals), todo("make a second histogram with the others"))
+	c.err(diag.TooManyFields, sp, fmt.Sprintf("the histogram adds up %d values; the kernel adds up %d", n, command.MaxHistVals), todo("make a second histogram with the others"))
 }
 
 func (c *checker) tooManySorts(sp source.Span, n int) {

@@ -76,8 +76,8 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 			}
 		}
 	}
-	if len(out.Values) > command.MaxHistVals {
-		c.tooManyValues(out.Values[command.MaxHistVals].Span, len(out.Values))
+	if sums, _ := out.Sums(); len(sums) > command.MaxHistVals {
+		c.tooManyValues(sums[command.MaxHistVals].Span, len(sums))
 	}
 	c.histSort(out, h, names)
 	if h.Size != nil {

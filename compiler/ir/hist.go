@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -56,6 +58,22 @@ type HistValue struct {
 	Type  types.Type
 	Exprs []Expr
 	Mean  bool
+}
+
+// Sums returns the values of which each adds up something of its own, and for
+// each of all values the index of its sum there: sum(x) and avg(x) share one.
+func (h *Hist) Sums() (sums []*HistValue, of []int) {
+	for _, v := range h.Values {
+		i := slices.IndexFunc(sums, func(s *HistValue) bool {
+			return slices.EqualFunc(s.Exprs, v.Exprs, func(a, b Expr) bool { return a.String() == b.String() })
+		})
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, v)
+		}
+		of = append(of, i)
+	}
+	return sums, of
 }
 
 // HistSort is one key or value to sort by; "count" is the number of events.

@@ -84,10 +84,6 @@ func histKey(c *command.Hist) string {
 // histColumns fills in keys, values and sorting, and describes them for a reader.
 func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.Table, first bool) bool {
 	fields := map[string]string{"count": "hitcount"}
-	add := func(list *[]command.HistExpr, name string, f command.HistField) {
-		*list = append(*list, f)
-		fields[name] = f.Name
-	}
 	n := 0
 	bytes := 0
 	for _, k := range h.Keys {
@@ -98,7 +94,8 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 			f.Name = "stacktrace"
 		}
 		f.Span = k.Span
-		add(&c.Keys, k.Name, f)
+		c.Keys = append(c.Keys, f)
+		fields[k.Name] = f.Name
 		bytes += l.keyRoom(k.Type)
 		if first {
 			t.Keys = append(t.Keys, plan.Column{Name: k.Name, Type: k.Type, Kernel: f.Name, Modifier: f.Modifier, Log2: k.Slot == ir.Log2, Bucket: k.Bucket})
@@ -116,13 +113,17 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 		}
 		c.Keys = append(c.Keys, f)
 	}
-	for _, v := range h.Values {
-		f := o.fields[n]
-		n++
+	sums, of := h.Sums()
+	for i, v := range sums {
+		f := o.fields[n+i]
 		f.Span = v.Span
-		add(&c.Vals, v.Name, f)
+		c.Vals = append(c.Vals, f)
+	}
+	for i, v := range h.Values {
+		name := o.fields[n+of[i]].Name
+		fields[v.Name] = name
 		if first {
-			t.Values = append(t.Values, plan.Column{Name: v.Name, Type: v.Type, Kernel: f.Name, Mean: v.Mean})
+			t.Values = append(t.Values, plan.Column{Name: v.Name, Type: v.Type, Kernel: name, Mean: v.Mean})
 		}
 	}
 	for _, s := range h.Sort {
@@ -131,6 +132,9 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 		}
 		if isStackKey(h, s.Name) && !l.t.Has(target.CommonStacktrace) {
 			continue // the kernel cannot; the reader does
+		}
+		if slices.ContainsFunc(c.Sort, func(by command.HistSort) bool { return by.Name == fields[s.Name] }) {
+			continue // a sum again, as its mean
 		}
 		c.Sort = append(c.Sort, command.HistSort{Name: fields[s.Name], Desc: s.Desc, Span: s.Span})
 	}
@@ -292,7 +296,7 @@ func histField(x ir.Expr) command.HistField {
 	return command.HistField{Name: uncast(x).(*ir.FieldRef).Name, Span: x.Span()}
 }
 
-// wantedOf lists what a histogram wants of its i-th source: keys, then values.
+// wantedOf lists what a histogram wants of its i-th source: keys, then sums.
 // Several sources without keys share one row by a key that is the same in all.
 func wantedOf(h *ir.Hist, i int) []value {
 	var out []value
@@ -302,7 +306,8 @@ func wantedOf(h *ir.Hist, i int) []value {
 	if len(h.Keys) == 0 && len(h.Stages) > 1 {
 		out = append(out, value{"all", numberOf(0, types.Int{Size: 1}, h.Span)})
 	}
-	for _, v := range h.Values {
+	sums, _ := h.Sums()
+	for _, v := range sums {
 		out = append(out, value{v.Name, v.Exprs[i]})
 	}
 	return out

@@ -93,7 +93,7 @@ type Hist struct {
 type Column struct {
 	Name     string
 	Type     types.Type // what a value means
-	Kernel   string     // the kernel's name of the field
+	Kernel   string     // the kernel's name of the field; values may share one
 	Modifier string     // how the kernel shows it: "log2", "buckets=10", "sym" …
 	Log2     bool       // a key of powers of two
 	Bucket   uint64     // a key of ranges of this width; 0 is none

@@ -18,7 +18,7 @@ func large(n int) fstest.MapFS {
 	return one("hist:keys=comm,n:vals=hitcount,v:sort=hitcount:size=2048", b.String())
 }
 
-var largeTable = table("t", "g.e", "hist:keys=comm,n:vals=v", columns{keyed("comm", text), keyed("n", u64)}, columns{mean("v", u64)})
+var largeTable = table("t", "g.e", "hist:keys=comm,n:vals=v", columns{keyed("comm", text), keyed("n", u64)}, columns{mean("v", "v", u64)})
 
 // BenchmarkRead2048 reads a full table of the default size.
 func BenchmarkRead2048(b *testing.B) {

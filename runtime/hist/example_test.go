@@ -35,7 +35,7 @@ func read() *hist.Table {
 	t, err := hist.Read(fstest.MapFS{"events/syscalls/sys_enter_read/hist": {Data: []byte(file)}}, "", plan.Table{
 		Name:   "reads",
 		Keys:   []plan.Column{{Name: "comm", Type: types.String{}}, {Name: "size", Type: u64, Log2: true}},
-		Values: []plan.Column{{Name: "bytes", Type: u64, Mean: true}},
+		Values: []plan.Column{{Name: "bytes", Type: u64, Kernel: "count", Mean: true}},
 		Hists: []plan.Hist{{
 			Group: "syscalls", Event: "sys_enter_read",
 			Command: "hist:keys=common_comm,count.log2:vals=count",

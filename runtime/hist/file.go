@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,10 +57,14 @@ func newFormat(p plan.Table, h plan.Hist) (*format, error) {
 		if !ok {
 			return nil, errors.New("the plan's command has a value that is no field")
 		}
-		f.vals = append(f.vals, valFormat{hex: v.Modifier == "hex"})
+		f.vals = append(f.vals, valFormat{name: v.Name, hex: v.Modifier == "hex"})
 	}
-	if len(f.vals) != len(p.Values) {
-		return nil, fmt.Errorf("the plan's command has %d values for %d columns", len(f.vals), len(p.Values))
+	for _, v := range p.Values {
+		i := slices.IndexFunc(f.vals, func(val valFormat) bool { return val.name == v.Kernel })
+		if i < 0 {
+			return nil, fmt.Errorf("the plan's command has no value '%s' for the column '%s'", v.Kernel, v.Name)
+		}
+		f.columns = append(f.columns, i)
 	}
 	return f, nil
 }

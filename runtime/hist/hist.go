@@ -255,6 +255,9 @@ type format struct {
 	keys  []keyFormat // all that the kernel has; plan's columns, or one that means nothing
 	plain bool        // the keys are no columns
 	vals  []valFormat
+	// columns has for each of the plan's values which of vals it is of: a sum
+	// and its mean are of one.
+	columns []int
 }
 
 // keyFormat is how the kernel prints a key.
@@ -282,5 +285,6 @@ const (
 
 // valFormat is how the kernel prints a value.
 type valFormat struct {
-	hex bool
+	name string
+	hex  bool
 }

@@ -37,8 +37,13 @@ func bucket(name string, t types.Type, width uint64) plan.Column {
 	return plan.Column{Name: name, Type: t, Bucket: width}
 }
 
-func mean(name string, t types.Type) plan.Column {
-	return plan.Column{Name: name, Type: t, Mean: true}
+// sum is a value, of the kernel's called kernel.
+func sum(name, kernel string, t types.Type) plan.Column {
+	return plan.Column{Name: name, Type: t, Kernel: kernel}
+}
+
+func mean(name, kernel string, t types.Type) plan.Column {
+	return plan.Column{Name: name, Type: t, Kernel: kernel, Mean: true}
 }
 
 // table is a plan's table of one hist.
@@ -60,21 +65,21 @@ func recorded() []plan.Table {
 	ret := types.Int{Size: 4, Signed: true, Form: types.Errno}
 	read, openat := "syscalls.sys_enter_read", "t.op"
 	return []plan.Table{
-		table("log2", read, "hist:keys=count.log2:vals=count", columns{log2("size", u64)}, columns{keyed("bytes", u64)}),
-		table("buckets", read, "hist:keys=count.buckets=1000,common_pid:vals=count", columns{bucket("size", u64, 1000), keyed("tid", s32)}, columns{mean("bytes", u64)}),
-		table("execname", read, "hist:keys=common_pid.execname,count:vals=fd,count", columns{keyed("tid", s32), keyed("size", u64)}, columns{keyed("fds", u64), keyed("bytes", u64)}),
-		table("hex", read, "hist:keys=fd.hex,count.hex:vals=count.hex", columns{keyed("fd", x64), keyed("size", x64)}, columns{keyed("bytes", x64)}, plan.Sort{Name: "bytes", Desc: true}),
-		table("offset", "kmem.kmalloc", "hist:keys=call_site.sym-offset,gfp_flags:vals=bytes_req:sort=bytes_req.descending", columns{keyed("site", types.Int{Size: 8, Form: types.Ksym}), keyed("flags", flags)}, columns{keyed("bytes", u64)}, plan.Sort{Name: "bytes", Desc: true}),
-		table("sym", "kmem.kmalloc", "hist:keys=call_site.sym:vals=bytes_req", columns{keyed("site", types.Int{Size: 8, Form: types.Ksym})}, columns{mean("bytes", u64)}),
-		table("full", "t.alloc", "hist:keys=ptr.hex:vals=n:size=128", columns{keyed("ptr", x64)}, columns{keyed("bytes", u64)}, plan.Sort{Name: "bytes", Desc: true}),
+		table("log2", read, "hist:keys=count.log2:vals=count", columns{log2("size", u64)}, columns{sum("bytes", "count", u64)}),
+		table("buckets", read, "hist:keys=count.buckets=1000,common_pid:vals=count", columns{bucket("size", u64, 1000), keyed("tid", s32)}, columns{mean("bytes", "count", u64)}),
+		table("execname", read, "hist:keys=common_pid.execname,count:vals=fd,count", columns{keyed("tid", s32), keyed("size", u64)}, columns{sum("fds", "fd", u64), sum("bytes", "count", u64)}),
+		table("hex", read, "hist:keys=fd.hex,count.hex:vals=count.hex", columns{keyed("fd", x64), keyed("size", x64)}, columns{sum("bytes", "count", x64)}, plan.Sort{Name: "bytes", Desc: true}),
+		table("offset", "kmem.kmalloc", "hist:keys=call_site.sym-offset,gfp_flags:vals=bytes_req:sort=bytes_req.descending", columns{keyed("site", types.Int{Size: 8, Form: types.Ksym}), keyed("flags", flags)}, columns{sum("bytes", "bytes_req", u64)}, plan.Sort{Name: "bytes", Desc: true}),
+		table("sym", "kmem.kmalloc", "hist:keys=call_site.sym:vals=bytes_req", columns{keyed("site", types.Int{Size: 8, Form: types.Ksym})}, columns{mean("bytes", "bytes_req", u64)}),
+		table("full", "t.alloc", "hist:keys=ptr.hex:vals=n:size=128", columns{keyed("ptr", x64)}, columns{sum("bytes", "n", u64)}, plan.Sort{Name: "bytes", Desc: true}),
 		table("calls", "raw_syscalls.sys_enter", "hist:keys=id.syscall,common_cpu", columns{keyed("nr", types.Int{Size: 8, Signed: true, Form: types.Sysnr}), keyed("cpu", u64)}, nil),
 		table("stacks", "sched.sched_switch", "hist:keys=stacktrace,prev_state:size=256", columns{keyed("stack", types.Stack{}), keyed("state", states)}, nil),
-		table("block", "synthetic.block", "hist:keys=delta.buckets=1000000,stack.stacktrace:vals=delta", columns{bucket("delta", ns, 1000000), keyed("stack", types.Stack{})}, columns{keyed("all", ns)}),
-		table("nokeys", "sched.sched_switch", "hist:keys=common_type:vals=prev_prio", nil, columns{keyed("prio", s32)}),
+		table("block", "synthetic.block", "hist:keys=delta.buckets=1000000,stack.stacktrace:vals=delta", columns{bucket("delta", ns, 1000000), keyed("stack", types.Stack{})}, columns{sum("all", "delta", ns)}),
+		table("nokeys", "sched.sched_switch", "hist:keys=common_type:vals=prev_prio", nil, columns{sum("prio", "prev_prio", s32)}),
 		table("paused", "sched.sched_switch", "hist:keys=prev_comm:pause", columns{keyed("comm", text)}, nil),
-		table("results", openat, "hist:keys=ret,comm:vals=ret", columns{keyed("ret", ret), keyed("comm", text)}, columns{keyed("sum", s64)}, plan.Sort{Name: "ret"}),
-		table("negative", openat, "hist:keys=ret.buckets=10:vals=ret", columns{bucket("ret", s64, 10)}, columns{keyed("sum", s64)}),
-		table("negative2", openat, "hist:keys=ret.log2:vals=ret", columns{log2("ret", s64)}, columns{mean("mean", s64)}),
+		table("results", openat, "hist:keys=ret,comm:vals=ret", columns{keyed("ret", ret), keyed("comm", text)}, columns{sum("sum", "ret", s64)}, plan.Sort{Name: "ret"}),
+		table("negative", openat, "hist:keys=ret.buckets=10:vals=ret", columns{bucket("ret", s64, 10)}, columns{sum("sum", "ret", s64)}),
+		table("negative2", openat, "hist:keys=ret.log2:vals=ret", columns{log2("ret", s64)}, columns{mean("mean", "ret", s64)}),
 		table("paths", "t.nm", "hist:keys=f,flags", columns{keyed("path", text), keyed("flags", s32)}, nil),
 		table("paths2", "t.nm", "hist:keys=flags,f", columns{keyed("flags", s32), keyed("path", text)}, nil),
 		table("shared", "sched.sched_wakeup", "hist:keys=comm,prio:name=cm", columns{keyed("comm", text), keyed("prio", s32)}, nil),
@@ -238,7 +243,7 @@ func TestSharedTableIsReadOnce(t *testing.T) {
 func TestSeveralHistsAreAddedUp(t *testing.T) {
 	fsys := one("hist:keys=n:vals=hitcount,v:sort=hitcount:size=2048", "{ n:          1 } hitcount:          2  v:         10\n"+totals(2, 1, 3))
 	fsys["events/g/f/hist"] = fsys["events/g/e/hist"]
-	p := table("t", "g.e", "hist:keys=n:vals=v", columns{keyed("n", u64)}, columns{mean("v", u64)})
+	p := table("t", "g.e", "hist:keys=n:vals=v", columns{keyed("n", u64)}, columns{mean("v", "v", u64)})
 	p.Hists = append(p.Hists, plan.Hist{Group: "g", Event: "f", Command: "hist:keys=n:vals=v"})
 	got, err := Read(fsys, "", p)
 	if err != nil {
@@ -246,6 +251,23 @@ func TestSeveralHistsAreAddedUp(t *testing.T) {
 	}
 	if len(got.Rows) != 1 || got.Rows[0].Count != 4 || got.Rows[0].Number("v") != 5 || got.Hits != 4 || got.Dropped != 6 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSumAndMeanAreOfOneValue(t *testing.T) {
+	fsys := one("hist:keys=n:vals=hitcount,v,w:sort=hitcount:size=2048", "{ n:          1 } hitcount:          2  v:         10  w:          3\n"+totals(2, 1, 0))
+	p := table("t", "g.e", "hist:keys=n:vals=v,w", columns{keyed("n", u64)}, columns{mean("each", "v", u64), mean("other", "w", u64), sum("all", "v", u64)})
+	got, err := Read(fsys, "", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &got.Rows[0]
+	if len(r.Values) != 3 || r.Number("each") != 5 || r.Number("other") != 1.5 || r.Number("all") != 10 {
+		t.Errorf("got %+v", r)
+	}
+	p.Values[0].Kernel = "x"
+	if _, err := Read(fsys, "", p); err == nil {
+		t.Error("want an error of a value that the command has not")
 	}
 }
 

@@ -53,7 +53,7 @@ func (f *format) row(text []byte, b *builder) (r *Row, n int, ok bool) {
 		r.Keys = append(r.Keys, Key{})
 	}
 	r.Values = b.vals[:0]
-	for range f.vals {
+	for range f.columns {
 		r.Values = append(r.Values, Value{})
 	}
 	b.keys, b.vals, b.frames = r.Keys, r.Values, b.frames[:0]
@@ -118,8 +118,14 @@ func (c *cursor) rest(f *format, r *Row) (ok bool) {
 		if f.vals[i].hex {
 			base = 16
 		}
-		if r.Values[i].Sum, ok = c.number(base); !ok {
+		sum, ok := c.number(base)
+		if !ok {
 			return false
+		}
+		for k, of := range f.columns {
+			if of == i {
+				r.Values[k].Sum = sum
+			}
 		}
 	}
 	return c.take("\n")
