@@ -25,12 +25,12 @@ import (
 //     If a comment <!-- on a kernel --> is before it, they are parsed, for it takes
 //     tracefs;
 //   - a ```sh block has commands alone, which are parsed;
-//   - an ```ep block after a comment <!-- NAME.ep --> is a file that the commands
+//   - an ```ep or ```sh block after a comment <!-- NAME.ep --> or <!-- NAME.sh --> is a file that the commands
 //     below may name (of a path its last part), and one after <!-- wrong: NAME.ep -->
 //     one that has errors.
 const onKernel = "<!-- on a kernel -->"
 
-var fileMarker = regexp.MustCompile(`^<!-- (?:wrong: )?([\w/.-]+\.ep) -->$`)
+var fileMarker = regexp.MustCompile(`^<!-- (?:wrong: )?([\w/.-]+\.(?:ep|sh)) -->$`)
 
 // fenced is a fenced block of a page.
 type fenced struct {
@@ -105,13 +105,16 @@ type shownPage struct {
 
 func (p *shownPage) block(b fenced) {
 	switch b.lang {
-	case "ep":
+	case "ep", "sh":
 		if m := fileMarker.FindStringSubmatch(b.marker); m != nil {
 			if err := os.WriteFile(filepath.Base(m[1]), []byte(strings.Join(b.lines, "\n")+"\n"), 0o644); err != nil {
 				p.Fatal(err)
 			}
+			return
 		}
-	case "sh":
+		if b.lang == "ep" {
+			return
+		}
 		for i, line := range b.lines {
 			p.parses(b.line+i, line)
 		}

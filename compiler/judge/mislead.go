@@ -51,6 +51,10 @@ func (p *probe) misleadField(a command.Arg, f *target.Field) {
 		p.mislead("this kernel gives the first 8 bytes of '%s', not its address", f.Name)
 	case array && base != "string" && base != "ustring" && !(f.Size == 1 || f.Size == 2 || f.Size == 4 || f.Size == 8):
 		p.mislead("'%s' is the address of the array, not what it holds", f.Name)
+	case pointer && base == "string" && p.userPointer():
+		p.mislead("'%s' points to user memory, which ':string' does not read everywhere; ':ustring' does", f.Name)
+	case pointer && base == "ustring" && p.atEntry():
+		p.mislead(mayFault, f.Name)
 	case text && base == "ustring":
 		p.mislead("'%s' is text of the kernel: ':ustring' prints (fault)", f.Name)
 	case (text || pointer) && base != "string" && base != "ustring":
@@ -59,7 +63,7 @@ func (p *probe) misleadField(a command.Arg, f *target.Field) {
 		p.mislead("'%s' is a number, which ':%s' takes for an address: it prints (fault)", f.Name, base)
 	case base == "" && f.Signed && !text:
 		p.mislead("'%s' prints in hexadecimal without a sign; ':s%d' prints the number", f.Name, 8*f.Size)
-	case !text && !array && base != "" && base != "symbol" && base != "symstr" && base != "b" && recordField("", base, a.Type).Size < f.Size:
+	case !text && !array && base != "" && base != "string" && base != "ustring" && base != "symbol" && base != "symstr" && base != "b" && recordField("", base, a.Type).Size < f.Size:
 		p.mislead("'%s' has %d bits, which ':%s' cuts in silence", f.Name, 8*f.Size, base)
 	}
 }
@@ -110,6 +114,19 @@ func (p *probe) misleadHead(n name, args []command.Arg) {
 	}
 }
 
+// mayFault is said of memory that may not be there yet.
+const mayFault = "what '%s' points to may not be in memory yet when the call begins: it then prints (fault)"
+
+// userPointer reports whether pointers of p's event are the caller's.
+func (p *probe) userPointer() bool {
+	return p.on != nil && (p.on.group == "syscalls" || p.on.group == "raw_syscalls")
+}
+
+// atEntry reports whether p's event is the beginning of a system call.
+func (p *probe) atEntry() bool {
+	return p.userPointer() && strings.HasPrefix(p.on.event, "sys_enter")
+}
+
 // misleadFetch looks for what misleads within a fetch.
 func (p *probe) misleadFetch(a command.Arg, f command.Fetch) {
 	d, ok := f.(command.Deref)
@@ -117,8 +134,14 @@ func (p *probe) misleadFetch(a command.Arg, f command.Fetch) {
 		return
 	}
 	x, isField := d.X.(command.FieldOf)
+	text := a.Type.Base == "string" || a.Type.Base == "ustring"
+	outermost := f == a.Fetch
 	if !isField || p.on == nil {
+		before := len(p.misleads)
 		p.misleadFetch(a, d.X)
+		if text && outermost && p.atEntry() && len(p.misleads) == before {
+			p.mislead(mayFault, a.Name)
+		}
 		return
 	}
 	field := p.j.formatOf(p.on).Field(x.Name)
@@ -128,8 +151,6 @@ func (p *probe) misleadFetch(a command.Arg, f command.Fetch) {
 	t := p.j.t
 	array := field.Array && !isText(field)
 	small := field.Size == 1 || field.Size == 2 || field.Size == 4 || field.Size == 8
-	text := a.Type.Base == "string" || a.Type.Base == "ustring"
-	outermost := f == a.Fetch
 	switch {
 	case array && !t.Has(target.EprobeArrayAddress):
 		p.mislead("this kernel gives the first 8 bytes of '%s', not its address, so what is read there is nonsense", x.Name)
@@ -137,6 +158,8 @@ func (p *probe) misleadFetch(a command.Arg, f command.Fetch) {
 		p.mislead("'%s' is read as one number, not as an address, so what is read there is nonsense", x.Name)
 	case array && outermost && text:
 		p.mislead("this reads the bytes of the pointer as text; one dereference more reads the text")
+	case text && outermost && p.atEntry() && (field.Decl == "char *" || field.Decl == "const char *") && !t.Has(target.QuirkEprobePointerByte):
+		p.mislead(mayFault, x.Name)
 	case field.Decl == "char *" && t.Has(target.QuirkEprobePointerByte), field.Decl == "const char *" && t.Has(target.QuirkEprobePointerByte):
 		p.mislead("this kernel gives the lowest byte of '%s' alone, so what is read there is nonsense", x.Name)
 	}
