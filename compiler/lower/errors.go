@@ -42,6 +42,8 @@ func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
 	switch f {
 	case target.SyntheticEvents, target.HistVariables:
 		note = todo("they came with Linux 4.17 (CONFIG_SYNTH_EVENTS, CONFIG_HIST_TRIGGERS); this kernel may be built without them")
+	case target.Hist:
+		note = todo("they came with Linux 4.7 (CONFIG_HIST_TRIGGERS); this kernel may be built without them")
 	case target.Eprobes:
 		note = todo("eprobes came with Linux 5.15 (CONFIG_EPROBE_EVENTS); until then record the event itself: 'trace group.event', or use a 'kprobe'")
 	case target.EprobeFilter:
@@ -107,6 +109,13 @@ func (l *lowerer) tooManyReferences(sp source.Span, n int) {
 
 func (l *lowerer) keysTooLong(sp source.Span, n int) {
 	l.err(diag.TooManyKeys, sp, fmt.Sprintf("the keys take %d bytes; a histogram's take at most %d", n, l.t.Limits().HistKeyBytes), todo("join by one text at most, better by a number"))
+}
+
+// histKeysTooLong reports the first key for which there is no room: with it all
+// take n bytes.
+func (l *lowerer) histKeysTooLong(sp source.Span, n int) {
+	l.err(diag.TooManyKeys, sp, fmt.Sprintf("the keys take %d bytes with this one; %s has room for %d", n, l.kernel(), l.t.Limits().HistKeyBytes),
+		todo("a text takes %d bytes, also '$comm', and a number 8: leave one out, or count by a number", command.MaxSynthString))
 }
 
 func (l *lowerer) noSyscallEvents(sp source.Span, name string) {

@@ -96,14 +96,14 @@ func (l *lowerer) histColumns(c *command.Hist, h *ir.Hist, o *observed, t *plan.
 		f.Span = k.Span
 		c.Keys = append(c.Keys, f)
 		fields[k.Name] = f.Name
-		bytes += l.keyRoom(k.Type)
+		bytes += l.keyRoom(o.on, f.Name, k.Type)
+		if bytes > l.t.Limits().HistKeyBytes {
+			l.histKeysTooLong(k.Span, bytes)
+			return false
+		}
 		if first {
 			t.Keys = append(t.Keys, plan.Column{Name: k.Name, Type: k.Type, Kernel: f.Name, Modifier: f.Modifier, Log2: k.Slot == ir.Log2, Bucket: k.Bucket})
 		}
-	}
-	if most := l.t.Limits().HistKeyBytes; bytes > most {
-		l.keysTooLong(h.Span, bytes)
-		return false
 	}
 	if len(h.Keys) == 0 {
 		f := command.HistField{Name: "common_type", Span: source.NoSpan}
@@ -179,16 +179,19 @@ func keyModifier(k *ir.HistKey, f command.HistField) string {
 	return ""
 }
 
-// keyRoom is what a key takes of the bytes that all have.
-func (l *lowerer) keyRoom(t types.Type) int {
-	switch t := t.(type) {
+// keyRoom is what a key takes of the bytes that all have: of a text, those of
+// the column, unless it has no fixed place. The name of the thread has none.
+func (l *lowerer) keyRoom(on *record, column string, t types.Type) int {
+	switch t.(type) {
 	case types.Stack:
 		return l.t.Limits().HistStackBytes
 	case types.String:
-		if t.Cap == 0 {
-			return command.MaxSynthString
+		if c := on.column(column); c != nil {
+			if s, ok := c.typ.(types.String); ok && s.Cap > 0 {
+				return (s.Cap + 7) &^ 7
+			}
 		}
-		return (t.Cap + 7) &^ 7
+		return command.MaxSynthString
 	}
 	return 8
 }
