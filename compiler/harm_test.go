@@ -98,7 +98,7 @@ var tempting = []string{
 	"hist sched.sched_switch by prev_pid, place = $kstack",
 	"event blocked from sched.sched_switch as off then sched.sched_switch as back by off.prev_pid == back.next_pid { pid = back.next_pid, stack = off.$kstack }\nhist blocked by stack",
 	"event blocked from sched.sched_switch as off then sched.sched_switch as back by off.prev_pid == back.next_pid { pid = back.next_pid, stack = off.$kstack }\nhist blocked by pid",
-	"event where_ from kmem.kmalloc { call_site as ksym, bytes_req }\ntrace where_",
+	"event where_ from kmem.kmalloc { call_site: ksym, bytes_req }\ntrace where_",
 	// a snapshot and a stack, and a third
 	"on sched.sched_switch do snapshot\non sched.sched_switch do stack\non sched.sched_switch do stop",
 	"on sched.sched_switch where prev_pid == 1 times 1 do snapshot, stack, stop",

@@ -9,6 +9,7 @@ import (
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
+	"github.com/eptrace/ep/stdlib"
 )
 
 // This file words what is wrong with names and declarations; errors_source.go has
@@ -172,8 +173,12 @@ func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts
 	}
 	offers := v.offers()
 	candidates := append(append([]string{}, offers...), consts...)
+	notes := c.offersNote(v.stage.Source, offers)
+	if isMacro(name) {
+		notes = []diag.Note{todo("the kernel does not know the constants of C's headers by name: write the number, or 'const %s = …'", name)}
+	}
 	if opp == nil {
-		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, c.offersNote(v.stage.Source, offers)...)
+		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, notes...)
 		return
 	}
 	if names := types.NamesOf(opp.typ); names != nil {
@@ -196,7 +201,12 @@ func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts
 		c.fix(near)
 		return
 	}
-	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, c.offersNote(v.stage.Source, offers)...)
+	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, notes...)
+}
+
+// isMacro reports whether name looks like a constant of C: O_CREAT.
+func isMacro(name string) bool {
+	return len(name) > 2 && name == strings.ToUpper(name) && name != strings.ToLower(name)
 }
 
 // offersNote lists what a source has. A function of which nothing is known has
@@ -394,6 +404,11 @@ func (c *checker) importCycle(sp source.Span, path string) {
 }
 
 func (c *checker) unknownModule(sp source.Span, path string) {
+	near, ok := diag.Near(path, stdlib.Modules())
+	if ok {
+		c.err(diag.UnknownModule, sp, fmt.Sprintf("there is no module '%s'", path), todo("did you mean '%s'?", near))
+		return
+	}
 	c.err(diag.UnknownModule, sp, fmt.Sprintf("there is no module '%s'", path), todo("modules of ep are called 'std/…'; others are files, found from the script's folder"))
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
@@ -77,13 +78,20 @@ func (c *checker) unknownEvent(q *syntax.QName, group, name string) {
 		}
 	}
 	systems, _ := c.t.Systems()
-	if near, ok := diag.Near(group, systems); ok {
+	if near, ok := diag.Near(group, systems); ok && c.hasEventLike(near, name) {
 		c.err(diag.UnknownEvent, q.Group.Span(), message, todo("did you mean '%s'?", near))
 		c.fix(near)
 		return
 	}
 	c.err(diag.UnknownEvent, q.Span(), message,
 		todo("the target has no group '%s'; a module that is not loaded, or a kernel option, may bring it", group))
+}
+
+// hasEventLike reports whether the target's group has an event of about the name.
+func (c *checker) hasEventLike(group, name string) bool {
+	events, err := c.t.Events(group)
+	_, near := diag.Near(name, events)
+	return err == nil && (near || slices.Contains(events, name))
 }
 
 func (c *checker) unreadableEvent(sp source.Span, group, name string, err error) {

@@ -16,7 +16,7 @@ import (
 type module struct {
 	alias string
 	span  source.Span // of the import
-	check *checker
+	check *checker    // nil if the module cannot be read
 }
 
 // imports loads the modules of the import statements.
@@ -38,9 +38,11 @@ func (c *checker) imports(items []syntax.Item) {
 			c.duplicateName(at, alias, first.span)
 			continue
 		}
-		if m := c.module(imp, path, alias); m != nil {
-			c.modules[alias] = m
+		m := c.module(imp, path, alias)
+		if m == nil {
+			m = &module{alias: alias, span: at} // so that its names are not said to be unknown too
 		}
+		c.modules[alias] = m
 	}
 }
 
@@ -97,6 +99,9 @@ func (c *checker) module(imp *syntax.Import, path, alias string) *module {
 
 // imported resolves `alias.NAME`: an event of a module.
 func (c *checker) imported(m *module, name string, span source.Span) ir.Source {
+	if m.check == nil {
+		return nil // the import has been told
+	}
 	d, ok := m.check.decls[name]
 	if !ok {
 		c.unknownInModule(span, m, name)

@@ -342,6 +342,12 @@ func fieldWithoutName(sp source.Span, got string) *mistake {
 		note("write 'name = value'")
 }
 
+// typeOfField says where the type of a field stands: `as` makes a value.
+func typeOfField(sp source.Span, name string) *mistake {
+	return newMistake(diag.Syntax, sp, "'as' does not stand behind the name of a field").
+		note("write '%s: TYPE', or 'NAME = %s as TYPE'", name, name)
+}
+
 func clauseInBraces(sp source.Span, clause string) *mistake {
 	return newMistake(diag.MisplacedClause, sp, "'%s' does not stand in the braces of the fields", clause)
 }
@@ -351,6 +357,11 @@ func clauseInBraces(sp source.Span, clause string) *mistake {
 func misspeltClause(got word, clause string) *mistake {
 	return newMistake(diag.MisplacedClause, got.span(), "unknown clause '%s'", got.text).
 		note("did you mean '%s'?", clause).fix(got.span(), clause)
+}
+
+func misspeltKind(word word, kind string) *mistake {
+	return newMistake(diag.Syntax, word.span(), "unknown kind of source '%s'", word.text).
+		note("did you mean '%s'?", kind).fix(word.span(), kind)
 }
 
 func clauseTwice(got word, first source.Span) *mistake {
@@ -466,8 +477,11 @@ func badEmit(on *Ident) *mistake {
 }
 
 func badAction(verb *Ident) *mistake {
-	return newMistake(diag.Syntax, verb.Span(), "unknown action '%s'", verb.Text()).
-		note("actions are start, stop, snapshot and stack")
+	m := newMistake(diag.Syntax, verb.Span(), "unknown action '%s'", verb.Text())
+	if ours := foreignActions[verb.Text()]; ours != "" {
+		return m.note("did you mean '%s'?", ours).fix(verb.Span(), ours)
+	}
+	return m.note("actions are start, stop, snapshot and stack")
 }
 
 func noTarget(verb *Ident, target source.Span) *mistake {

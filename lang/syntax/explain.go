@@ -362,6 +362,8 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 			return m, 0, 0
 		}
 		return m, from, to
+	case missing == "do" && foreignClauses[got.text] == "where" && indexOf(allowed, "where") >= 0:
+		return misspeltClause(got, "where"), from, to
 	case missing != "" && (e.head != "on" || indexOf(clauses, got.text) < 0):
 		m = e.want("'" + missing + "'")
 		from, to = e.clause()
@@ -384,13 +386,25 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 	if other := foreignClauses[got.text]; other != "" && indexOf(allowed, other) >= 0 {
 		return misspeltClause(got, other), from, to
 	}
+	if near, ok := diag.Near(e.prev.text, kindNames); ok && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
+		return misspeltKind(e.prev, near), from, to
+	}
 	return cannotStand(got, allowed, e.head), from, to
 }
+
+// kindNames are the words that begin a source.
+var kindNames = []string{"syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}
 
 // foreignClauses are words of other languages, with ours.
 var foreignClauses = map[string]string{
 	"if": "where", "when": "where", "filter": "where", "if:": "where", "group": "by", "order": "sort",
 	"limit": "size", "unless": "where", "keys": "by", "vals": "{", "join": "then",
+}
+
+// foreignActions are what the kernel and others call our actions.
+var foreignActions = map[string]string{
+	"traceoff": "stop", "traceon": "start", "stacktrace": "stack", "disable": "stop", "enable": "start",
+	"disable_event": "stop", "enable_event": "start", "kstack": "stack",
 }
 
 // adjacentMark reports whether word i stands directly behind a name, as in

@@ -173,6 +173,14 @@ func (c *cursor) trailing(f *Field) error {
 	if c.is(":=") {
 		return colonEqualsOperator(spanOf(t))
 	}
+	if t.Value == "as" && f.Type == nil {
+		switch {
+		case f.Name == nil:
+			return fieldWithoutName(spanOf(t), t.Value)
+		case f.Value == nil:
+			return typeOfField(spanOf(t), f.Name.Raw)
+		}
+	}
 	if isClause(t.Value) && (t.Type == lexer.TokenType(TokenKeyword) || contextWords[t.Value]) {
 		m := wantAfter("'}'", c.prev(), t)
 		m.d.Code = diag.UnclosedBracket
