@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ import (
 type readWrite struct {
 	judge.Write
 	unknown string
+	line    int // of a script that is read whole
 }
 
 // writeReader takes the writes out of lines of text: `FILE <- TEXT`, or lines of
@@ -68,11 +70,11 @@ func (r *writeReader) stmt(s *syntax.Stmt) []readWrite {
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			return r.pipe(c)
+			return atLine(s, r.pipe(c))
 		}
 		return append(r.stmt(c.X), r.stmt(c.Y)...)
 	case *syntax.CallExpr:
-		return r.call(s, c)
+		return atLine(s, r.call(s, c))
 	case *syntax.Block:
 		return r.stmts(c.Stmts)
 	case *syntax.Subshell:
@@ -84,7 +86,7 @@ func (r *writeReader) stmt(s *syntax.Stmt) []readWrite {
 		syntax.Walk(s.Cmd, func(n syntax.Node) bool {
 			if inner, ok := n.(*syntax.Stmt); ok {
 				if _, simple := inner.Cmd.(*syntax.CallExpr); simple && len(inner.Redirs) > 0 {
-					list = append(list, readWrite{unknown: "whether this runs is known when it does"})
+					list = append(list, atLine(inner, []readWrite{{unknown: "whether this runs is known when it does"}})...)
 					return false
 				}
 			}
@@ -92,6 +94,28 @@ func (r *writeReader) stmt(s *syntax.Stmt) []readWrite {
 		})
 	}
 	return list
+}
+
+// atLine notes the line of s.
+func atLine(s *syntax.Stmt, list []readWrite) []readWrite {
+	for i := range list {
+		list[i].line = int(s.Pos().Line())
+	}
+	return list
+}
+
+// shellScript returns the writes of a whole shell script, which begins with #!;
+// ok is false if text is none, or cannot be read as one.
+func shellScript(text []byte) (list []readWrite, ok bool) {
+	if !bytes.HasPrefix(text, []byte("#!")) {
+		return nil, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+	if err != nil {
+		return nil, false
+	}
+	var r writeReader
+	return r.stmts(file.Stmts), true
 }
 
 func (r *writeReader) stmts(stmts []*syntax.Stmt) []readWrite {
@@ -128,7 +152,7 @@ func (r *writeReader) pipe(c *syntax.BinaryCmd) []readWrite {
 		w.unknown = notKnown
 		return []readWrite{w}
 	}
-	return r.text(w, left)
+	return r.text(w, c.X, left)
 }
 
 const notKnown = "what the script puts here is known when it runs"
@@ -225,11 +249,22 @@ func (r *writeReader) redirected(s *syntax.Stmt, c *syntax.CallExpr) []readWrite
 	if !found {
 		return nil
 	}
-	return r.text(w, c)
+	return r.text(w, s, c)
 }
 
-// text gives w what c prints.
-func (r *writeReader) text(w readWrite, c *syntax.CallExpr) []readWrite {
+// heredoc returns the text that stands below s for its program to read.
+func (r *writeReader) heredoc(s *syntax.Stmt) (text string, known bool) {
+	for _, d := range s.Redirs {
+		if d.Hdoc != nil && (d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc) {
+			list, known := r.words([]*syntax.Word{d.Hdoc})
+			return strings.TrimSuffix(strings.Join(list, ""), "\n"), known
+		}
+	}
+	return "", false
+}
+
+// text gives w what c prints, the program of s.
+func (r *writeReader) text(w readWrite, s *syntax.Stmt, c *syntax.CallExpr) []readWrite {
 	args, known := r.words(c.Args)
 	args = unprefixed(args)
 	switch {
@@ -255,6 +290,10 @@ func (r *writeReader) text(w readWrite, c *syntax.CallExpr) []readWrite {
 			w.unknown = err.Error()
 		}
 		w.Text = strings.TrimSuffix(s, "\n")
+	case len(args) == 1 && args[0] == "cat" && len(s.Redirs) > 0:
+		if w.Text, known = r.heredoc(s); !known {
+			w.unknown = notKnown
+		}
 	default:
 		w.unknown = "what '" + args[0] + "' prints is known when it runs"
 	}

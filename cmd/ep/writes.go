@@ -34,7 +34,7 @@ type judgedWrite struct {
 const (
 	accepted = "accepted"
 	rejected = "rejected"
-	unknown  = "unknown" // the line's text is not known before it runs
+	unknown  = "unknown" // more is known when it runs, or ep does not judge the file
 )
 
 // runWrites judges the writes of a file.
@@ -95,25 +95,66 @@ func printWrites(out *bytes.Buffer, list []judgedWrite) {
 }
 
 // judgeWrites judges the writes of a text, each line after what those before it
-// made; an empty line starts from a clean state.
+// made. An empty line starts from a clean state, save in a script that begins
+// with #!, which is one whole.
 func judgeWrites(in io.Reader, t *target.Target) ([]judgedWrite, error) {
-	j := judge.New(t)
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	j := newWriteJudge(t)
+	if script, ok := shellScript(text); ok {
+		for _, w := range script {
+			j.judge(w.line, w)
+		}
+		return j.list, nil
+	}
 	var reader writeReader
-	var list []judgedWrite
-	lines := bufio.NewScanner(in)
+	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
 		if strings.TrimSpace(line) == "" {
-			j.Reset()
+			j.reset()
 			reader = writeReader{}
 			continue
 		}
 		for _, w := range reader.line(line) {
-			list = append(list, judgeWrite(j, n, w))
+			j.judge(n, w)
 		}
 	}
-	return list, lines.Err()
+	return j.list, lines.Err()
+}
+
+// writeJudge judges writes one after the other.
+type writeJudge struct {
+	*judge.Judge
+	list []judgedWrite
+	// missed: a write before could not be judged, so that there may be more than
+	// the Judge knows of.
+	missed bool
+}
+
+func newWriteJudge(t *target.Target) *writeJudge { return &writeJudge{Judge: judge.New(t)} }
+
+func (j *writeJudge) reset() {
+	j.Reset()
+	j.missed = false
+}
+
+func (j *writeJudge) judge(line int, w readWrite) {
+	if w.unknown == "" && w.Op <= judge.Truncate && !judge.Judges(w.File) {
+		w.unknown = "ep does not know what kernels take in '" + w.File + "'"
+	} else if w.unknown != "" {
+		j.missed = true
+	}
+	out := judgeWrite(j.Judge, line, w)
+	if j.missed && out.Verdict == rejected && out.Near == "" && (out.Errno == "ENOENT" || out.Errno == "ENODEV") {
+		out = judgedWrite{Line: line, File: w.File, Op: out.Op, Text: w.Text, Verdict: unknown,
+			Reason: out.Reason + ", unless a write before, which is not known, makes it"}
+		out.said = out.Reason
+	}
+	j.list = append(j.list, out)
 }
 
 func judgeWrite(j *judge.Judge, line int, w readWrite) judgedWrite {

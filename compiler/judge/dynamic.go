@@ -130,6 +130,12 @@ func (e *event) file() string {
 	return ""
 }
 
+// madeBy is what each file makes, and what an opening with '>' removes
+// (dyn_events_release_all of kernel/trace/trace_dynevent.c).
+var madeBy = map[string]string{
+	"dynamic_events": "events", "kprobe_events": "kprobes", "uprobe_events": "uprobes", "synthetic_events": "synthetic events",
+}
+
 // removeAll is O_TRUNC of a file of dynamic events: all of its kind go, or none
 // if one is busy.
 func (j *Judge) removeAll(file string) error {
@@ -139,7 +145,7 @@ func (j *Judge) removeAll(file string) error {
 			continue
 		}
 		if why := j.busy(e); why != "" {
-			return no("EBUSY", "", "'>' removes all events first, and %s is busy: %s", e.name, why)
+			return no("EBUSY", "", "'>' removes all %s first, and %s is busy: %s", madeBy[file], e.name, why)
 		}
 		list = append(list, e)
 	}

@@ -126,7 +126,7 @@ func (j *Judge) write(w Write) (misleads []string, err error) {
 	switch f.kind {
 	case "dynamic_events", "kprobe_events", "uprobe_events", "synthetic_events":
 		if misleads, err = j.lines(f.kind, w.Text); w.Op == Truncate {
-			misleads = append([]string{"'>' removes all events that were made first, others' too; '>>' does not"}, misleads...)
+			misleads = append([]string{"'>' removes all " + madeBy[f.kind] + " that were made first, others' too; '>>' does not"}, misleads...)
 		}
 		return misleads, err
 	}

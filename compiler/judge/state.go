@@ -118,8 +118,12 @@ func (j *Judge) open(path string) (file, error) {
 	}
 	f.kind = parts[len(parts)-1]
 	if parts[0] != "events" {
-		if len(parts) == 1 || parts[0] == "options" {
+		at := strings.Join(parts, "/")
+		switch {
+		case slices.Contains(judged, at), !Judges(at):
 			return f, nil
+		case len(parts) == 1:
+			return f, noFile(at)
 		}
 		return f, no("ENOENT", "", "there is no file '%s'", path)
 	}
