@@ -71,6 +71,18 @@ func (c *checker) pointee(e syntax.TypeExpr) types.Type {
 	return types.Struct{Name: name}
 }
 
+// untold reports whether x is an argument of a kernel function that is said to
+// be an address of the kernel's. It may be the caller's: a compiler without
+// btf_type_tag leaves `__user` out of the types.
+func (sc *scope) untold(x ir.Expr) bool {
+	f, ok := x.(*ir.FieldRef)
+	if !ok || f.Stage >= len(sc.stages) {
+		return false
+	}
+	p, ok := sc.stages[f.Stage].stage.Source.(*ir.Probe)
+	return ok && (p.Place == ir.AtFunc || p.Place == ir.AtTracepoint)
+}
+
 // convert checks `x as t`.
 func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Expr {
 	if k, ok := x.(*ir.Const); ok {

@@ -215,8 +215,20 @@ func (c *checker) numberForDuration(k *ir.Const, x ir.Expr) {
 	c.err(diag.MissingUnit, k.Sp, fmt.Sprintf("%s is held against a number without a unit", c.describe(x)), todo("write '%sns', '%sus', '%sms' or '%ss'", text, text, text, text))
 }
 
-func (c *checker) durationAndNumber(sp source.Span, x, y ir.Expr) {
-	c.err(diag.MissingUnit, sp, fmt.Sprintf("cannot add %s and %s", c.describe(x), c.describe(y)), todo("give the number a unit: '10us'"))
+func (c *checker) durationAndNumber(sp source.Span, op syntax.Op, x, y ir.Expr) {
+	number := x
+	if _, is := x.Type().(types.Duration); is {
+		number = y
+	}
+	note := todo("give the number a unit: '10us'")
+	if _, constant := number.(*ir.Const); !constant {
+		note = todo("say what unit the number has: '%s as ns'", c.src.Slice(number.Span()))
+	}
+	what := fmt.Sprintf("cannot add %s and %s", c.describe(x), c.describe(y))
+	if op == "-" {
+		what = fmt.Sprintf("cannot take %s from %s", c.describe(y), c.describe(x))
+	}
+	c.err(diag.MissingUnit, sp, what, note)
 }
 
 func (c *checker) unknownValueName(sp source.Span, name string, x ir.Expr, names *types.Names) {

@@ -48,6 +48,9 @@ func (c *checker) expr(e syntax.Expr, sc *scope) ir.Expr {
 		if types.IsInvalid(t) || types.IsInvalid(x.Type()) {
 			return c.invalid(e.Span())
 		}
+		if to, ok := t.(types.Pointer); ok && to.User && sc.untold(x) {
+			x = c.convert(x, types.Int{Size: 8, Form: types.Hex}, x.Span(), e.Type.Span())
+		}
 		return c.convert(x, t, e.Span(), e.Type.Span())
 	case *syntax.Paren:
 		return c.expr(e.X, sc)
@@ -354,7 +357,7 @@ func (c *checker) arithmeticType(e *syntax.Binary, x, y ir.Expr) types.Type {
 	case numX && durY && e.Op == "*":
 		return types.Duration{Unit: dy.Unit, Size: 8, Signed: signed}
 	case (durX && numY || numX && durY) && (e.Op == "+" || e.Op == "-"):
-		c.durationAndNumber(e.OpSpan, x, y)
+		c.durationAndNumber(e.OpSpan, e.Op, x, y)
 		return types.Invalid{}
 	case ptrX && numY && (e.Op == "+" || e.Op == "-"):
 		return px
