@@ -138,6 +138,19 @@ func (r *writeReader) pipe(c *syntax.BinaryCmd) []readWrite {
 	if len(to) == 0 || to[0] != "tee" {
 		return nil
 	}
+	w := r.teed(to)
+	if path.IsAbs(w.File) {
+		return nil // a file elsewhere
+	}
+	if !known {
+		w.unknown = notKnown
+		return []readWrite{w}
+	}
+	return r.text(w, c.X, left)
+}
+
+// teed is the write that `tee` with the arguments makes, without its text.
+func (r *writeReader) teed(to []string) readWrite {
 	w := readWrite{Write: judge.Write{Op: judge.Truncate}}
 	for _, a := range to[1:] {
 		if strings.HasPrefix(a, "-") {
@@ -148,11 +161,7 @@ func (r *writeReader) pipe(c *syntax.BinaryCmd) []readWrite {
 		}
 		w.File = tracefsPath(r.dir, a)
 	}
-	if !known {
-		w.unknown = notKnown
-		return []readWrite{w}
-	}
-	return r.text(w, c.X, left)
+	return w
 }
 
 const notKnown = "what the script puts here is known when it runs"
@@ -201,6 +210,16 @@ func (r *writeReader) call(s *syntax.Stmt, c *syntax.CallExpr) []readWrite {
 			}
 		}
 		return list
+	case "tee":
+		w := r.teed(args)
+		if path.IsAbs(w.File) {
+			return nil
+		}
+		text, told := r.heredoc(s)
+		if w.Text = text; !known || !told {
+			w.unknown = notKnown
+		}
+		return []readWrite{w}
 	case "sh", "bash", "dash":
 		if len(args) > 2 && args[1] == "-c" && known {
 			return r.line(args[2])
@@ -255,8 +274,12 @@ func (r *writeReader) redirected(s *syntax.Stmt, c *syntax.CallExpr) []readWrite
 // heredoc returns the text that stands below s for its program to read.
 func (r *writeReader) heredoc(s *syntax.Stmt) (text string, known bool) {
 	for _, d := range s.Redirs {
-		if d.Hdoc != nil && (d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc) {
-			list, known := r.words([]*syntax.Word{d.Hdoc})
+		body := d.Hdoc
+		if d.Op == syntax.WordHdoc {
+			body = d.Word
+		}
+		if body != nil {
+			list, known := r.words([]*syntax.Word{body})
 			return strings.TrimSuffix(strings.Join(list, ""), "\n"), known
 		}
 	}
@@ -335,7 +358,7 @@ func (r *writeReader) words(list []*syntax.Word) (out []string, known bool) {
 			case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
 				known = false
 			case *syntax.ParamExp:
-				if _, ok := r.vars[n.Param.Value]; !ok {
+				if _, ok := r.vars[n.Param.Value]; !ok && !hasDefault(n) {
 					known = false
 				}
 			}
@@ -360,6 +383,12 @@ func (r *writeReader) words(list []*syntax.Word) (out []string, known bool) {
 		out = append(out, s)
 	}
 	return out, true
+}
+
+// hasDefault reports whether n is `${NAME:-TEXT}`, which is TEXT if nobody sets
+// NAME.
+func hasDefault(n *syntax.ParamExp) bool {
+	return n.Exp != nil && (n.Exp.Op == syntax.DefaultUnset || n.Exp.Op == syntax.DefaultUnsetOrNull)
 }
 
 // mounts are where tracefs is found.
