@@ -21,8 +21,9 @@ var readBackCases = []vm.Case{newCase("read-back", proveReadBack)}
 // both: the same keys, values, variables and actions, up to the names. Where a
 // kernel is not listed here they differ, for the reason that the script says.
 var same = []string{
-	"03-kmalloc-by-callsite", "kmalloc-plain", "kmalloc-site", "kmalloc-size", "kmalloc-stack",
-	"netif-rx", "trigger-event", "trigger-snapshot", "trigger-stack", "trigger-stop",
+	"03-kmalloc-by-callsite", "fork-names", "kmalloc-pid", "kmalloc-plain", "kmalloc-site", "kmalloc-size", "kmalloc-stack",
+	"netif-rx", "trigger-always", "trigger-event", "trigger-snapshot", "trigger-stack", "trigger-stop", "waking-pid",
+	"wget-stack",
 }
 
 // proveReadBack: of each script whose header has the lines by hand, the objects
