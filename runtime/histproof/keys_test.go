@@ -21,7 +21,7 @@ func countSizes(g *vm.G) {
 	got := run(g, `
 hist plain from syscalls.sys_enter_read where $tid == TID by n = count
 hist hexes from syscalls.sys_enter_read where $tid == TID by n = count as x64 sort by n
-hist sums from syscalls.sys_enter_read where $tid == TID { bytes = sum(count), each = avg(count) }
+hist sums from syscalls.sys_enter_read where $tid == TID { bytes = sum(count), each = avg(count), fds = sum(fd) }
 hist slots from syscalls.sys_enter_read where $tid == TID by slot = log2(count) { bytes = sum(count) }
 hist ranges from syscalls.sys_enter_read where $tid == TID by b = bucket(count, 1000) { bytes = sum(count), each = avg(count) } sort by b desc
 hist both from syscalls.sys_enter_read where $tid == TID by fd, slot = log2(count), b = bucket(count, 100)
@@ -42,7 +42,7 @@ hist both from syscalls.sys_enter_read where $tid == TID by fd, slot = log2(coun
 	equal(g, "both", rows(got["both"], slotOf("slot")), slots)
 	sums := got["sums"]
 	if len(sums.Rows) != 1 || sums.Rows[0].Count != uint64(len(sizes)) || sums.Rows[0].Sum("bytes").Sum != all ||
-		sums.Rows[0].Number("each") != float64(all)/float64(len(sizes)) {
+		sums.Rows[0].Number("each") != float64(all)/float64(len(sizes)) || sums.Rows[0].Sum("fds").Sum != got["both"].Rows[0].Key("fd").Num*uint64(len(sizes)) {
 		g.Errorf("sums: got %+v, want %d events of %d bytes", sums.Rows, len(sizes), all)
 	}
 	for _, name := range []string{"slots", "ranges"} {
