@@ -229,7 +229,11 @@ func (c *checker) options(items []syntax.Item) {
 				o.Settings = opt.Span()
 			}
 		case "paused":
-			c.notYet(opt.Name.Span(), "option 'paused'")
+			if opt.Value != nil {
+				c.err(diag.UnknownOption, opt.Value.Span(), "option 'paused' takes no value", todo("leave it out"))
+				continue
+			}
+			o.Paused, o.Settings = true, opt.Span()
 		default:
 			c.unknownOption(opt.Name.Span(), name)
 		}

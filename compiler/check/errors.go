@@ -59,10 +59,6 @@ func some(names []string, n int) string {
 	return strings.Join(names, ", ")
 }
 
-func (c *checker) notYet(sp source.Span, what string) {
-	c.err(diag.NotYet, sp, what+" cannot be compiled yet", todo("the language has this; this version of ep does not lower it"))
-}
-
 func (c *checker) duplicateName(sp source.Span, name string, first source.Span) {
 	c.err(diag.DuplicateName, sp, fmt.Sprintf("'%s' is declared twice", name), place(first, "the first is here"), todo("rename one"))
 }

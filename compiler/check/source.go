@@ -100,9 +100,6 @@ func (c *checker) namedSource(q *syntax.QName) ir.Source {
 func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
 	switch d.item.(type) {
 	case *syntax.Event:
-	case *syntax.Hist:
-		c.notYet(span, "a hist as a source")
-		return nil
 	default:
 		c.notAnEvent(span, name, d.span)
 		return nil

@@ -57,7 +57,7 @@ func Parse(file, line string) (Command, error) {
 		return parseFilterFile(where.event, line)
 	case "enable":
 		return parseEnable(where.event, line)
-	case string(TraceClock), string(EventPID), string(BufferKB), string(Overwrite):
+	case string(TraceClock), string(EventPID), string(BufferKB), string(Overwrite), string(TracingOn):
 		return parseSetting(SettingName(where.kind), line)
 	}
 	return parseDynamic(where.kind, line)
@@ -105,7 +105,7 @@ func parseFile(file string) (place, error) {
 		switch kind {
 		case dynamicEvents, "kprobe_events", "uprobe_events", "synthetic_events":
 			return place{kind: kind}, nil
-		case string(TraceClock), string(EventPID), string(BufferKB):
+		case string(TraceClock), string(EventPID), string(BufferKB), string(TracingOn):
 			return place{kind: kind}, nil
 		}
 	}

@@ -31,6 +31,8 @@ const (
 	BufferKB SettingName = "buffer_size_kb"
 	// Overwrite is whether new records replace old ones in a full buffer.
 	Overwrite SettingName = "options/overwrite"
+	// TracingOn is whether the buffer takes records. Triggers run all the same.
+	TracingOn SettingName = "tracing_on"
 )
 
 func (*Setting) command() {}
@@ -47,7 +49,7 @@ func undoSetting(c *Setting) Command {
 		undo.Value = "local"
 	case BufferKB:
 		undo.Value = "1410" // kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT
-	case Overwrite:
+	case Overwrite, TracingOn:
 		undo.Value = "1"
 	}
 	return undo
@@ -58,7 +60,7 @@ func spellSetting(c *Setting) error {
 	switch c.Name {
 	case TraceClock:
 		ok = isToken(c.Value)
-	case BufferKB, Overwrite:
+	case BufferKB, Overwrite, TracingOn:
 		ok = c.Value != "" && all(c.Value, isDigit)
 	case EventPID:
 		ok = all(c.Value, func(b byte) bool { return isDigit(b) || b == ' ' })

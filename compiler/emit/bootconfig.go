@@ -170,6 +170,8 @@ func (b *boot) setting(c *command.Setting, sp source.Span) {
 			word = "nooverwrite"
 		}
 		b.settings = append(b.settings, "options = "+word)
+	case command.TracingOn:
+		b.settings = append(b.settings, "tracing_on = "+c.Value)
 	case command.EventPID:
 		// It keeps threads from half a join. There are few yet, and the clock,
 		// which makes half a join go wrong, is set before any event is.

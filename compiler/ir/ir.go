@@ -33,6 +33,7 @@ type Options struct {
 	BufferKB  int         // of each CPU; 0: as it is
 	Clock     string      // of records; "": as it is
 	Overwrite string      // "1": new records replace old ones, "0": they are lost; "": as it is
+	Paused    bool        // the buffer takes no records until an action starts it
 	MaxActive int         // calls that a return probe follows at once; 0: the kernel's default
 	Settings  source.Span // where the last of them is set
 }

@@ -144,6 +144,10 @@ func (l *lowerer) whileStopped() {
 	if !l.paired {
 		return
 	}
+	if l.prog.Options.Paused {
+		l.timesWhileStopped(l.prog.Options.Settings, true)
+		return
+	}
 	keeps := len(l.prog.Hists) > 0
 	for _, ev := range l.prog.Events {
 		keeps = keeps || ev.Emit != nil

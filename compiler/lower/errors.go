@@ -31,8 +31,8 @@ func (l *lowerer) kernel() string {
 	return "the target's kernel"
 }
 
-func (l *lowerer) notYet(sp source.Span, what string) {
-	l.err(diag.NotYet, sp, what+" cannot be compiled yet", todo("the language has this; this version of ep does not lower it"))
+func (l *lowerer) cannotFetch(sp source.Span) {
+	l.err(diag.NotStorable, sp, "no probe can read this value", todo("give what it is made of a field of its own"))
 }
 
 // missing reports a feature that the target lacks, with what would help.

@@ -79,7 +79,7 @@ func (f *fetcher) fetch(x ir.Expr) command.Fetch {
 	case *ir.Early:
 		return f.fetch(x.X)
 	}
-	f.l.notYet(sp, "this value in a probe")
+	f.l.cannotFetch(sp)
 	return nil
 }
 

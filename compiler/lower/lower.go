@@ -106,6 +106,9 @@ func (l *lowerer) settings() {
 	if o.Clock != "" && !l.timed.Valid() {
 		set(command.TraceClock, o.Clock)
 	}
+	if o.Paused { // before there is an action that may start it
+		l.write(&command.Setting{Name: command.TracingOn, Value: "0", Span: o.Settings}).Why = "nothing is recorded until an action starts it"
+	}
 	l.plan.Writes = append(l.plan.Writes, made...)
 }
 

@@ -390,12 +390,6 @@ const (
 	//	trace syscall exit_group        # wrong: nothing is traced
 	//	trace syscall exit_group.enter  # right
 	NeverReturns Code = "never-returns"
-
-	// NotYet: the language has it and this compiler does not do it yet.
-	//
-	//	trace kprobe vfs_read { at = $ip }  # wrong in this version
-	//	trace kprobe vfs_read               # right
-	NotYet Code = "not-yet"
 )
 
 // The codes of compiler/lower: what a kernel can do.

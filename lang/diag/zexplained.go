@@ -60,7 +60,6 @@ var explained = [...]explanation{
 	{"not-probeable", "A kernel symbol that the kernel lets nobody probe.\n\n\ttrace kprobe __schedule         # wrong\n\ttrace sched.sched_switch        # right: the event of the same moment"},
 	{"not-storable", "A value that no record can hold.\n\n\t{ mask = cpumask }  # wrong where the kernel gives it as raw words\n\t{ cpu = $cpu }      # right"},
 	{"not-text-pointer", "Str() of a pointer to something else than text.\n\n\t{ s = str(argv) }     # wrong: argv is a pointer to pointers\n\t{ s = str(argv[0]) }  # right"},
-	{"not-yet", "The language has it and this compiler does not do it yet.\n\n\ttrace kprobe vfs_read { at = $ip }  # wrong in this version\n\ttrace kprobe vfs_read               # right"},
 	{"other-stage", "The condition or the let of a stage speaks of an earlier one.\n\n\tfrom a.b as x then c.d as y where x.k > 1 by k  # wrong\n\tfrom a.b as x where k > 1 then c.d as y by k    # right"},
 	{"plan-refused", "A bug: the plan has a write that this kernel would refuse.\nNothing was written.\n\n\tep compile x.ep                  # wrong, and not the script's fault: report it\n\tep compile --target live x.ep    # right: it was compiled for the kernel that runs"},
 	{"recursive", "An event, param or const that is made from itself.\n\n\tevent a from b  event b from a    # wrong\n\tevent a from sched.sched_switch   # right"},

@@ -163,7 +163,7 @@ func (a *Applied) hold(s *step, again bool) (skip bool, err error) {
 			more++
 		}
 	}
-	return more == 1 && setting(s.File) != "buffer_size_kb" && sameValue(s.File, string(text), s.Data), nil
+	return more == 1 && !changes(s.File) && sameValue(s.File, string(text), s.Data), nil
 }
 
 // do does all steps that are planned.

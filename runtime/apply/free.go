@@ -138,8 +138,7 @@ func (a *Applied) freeValue(s *step) error {
 // recorded tells what others record in the buffer whose files are in dir, "" if
 // nothing.
 func (a *Applied) recorded(dir string) string {
-	// "1" is all events, "X" some (kernel/trace/trace_events.c, system_enable_read).
-	if text, err := a.t.FS.Read(path.Join(dir, "events/enable")); err == nil && len(text) > 0 && (text[0] == '1' || text[0] == 'X') {
+	if a.recordsEvents(dir) {
 		return "somebody records events"
 	}
 	if text, err := a.t.FS.Read(path.Join(dir, "current_tracer")); err == nil {
@@ -148,6 +147,32 @@ func (a *Applied) recorded(dir string) string {
 		}
 	}
 	return ""
+}
+
+// recordsEvents reports whether an event is recorded in the buffer whose files
+// are in dir. "1" is all events, "X" some (kernel/trace/trace_events.c,
+// system_enable_read); those that only have a trigger are among them, and their
+// own files say "0*".
+func (a *Applied) recordsEvents(dir string) bool {
+	text, err := a.t.FS.Read(path.Join(dir, "events/enable"))
+	switch {
+	case err != nil || len(text) == 0 || text[0] == '0':
+		return false
+	case text[0] == '1':
+		return true
+	}
+	list, err := a.t.FS.Read(path.Join(dir, "set_event"))
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(string(list)) {
+		name := strings.Replace(strings.TrimSpace(line), ":", "/", 1)
+		on, err := a.t.FS.Read(path.Join(dir, "events", name, "enable"))
+		if err != nil || len(on) > 0 && on[0] == '1' {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether a file of one value is the script's already.

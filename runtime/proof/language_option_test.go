@@ -12,6 +12,7 @@ import (
 // get into each other's way.
 var optionCases = []vm.Case{
 	on("instance", eprobes, proveInstance),
+	on("paused", eprobes, provePaused),
 	on("instance-of-another", every, proveInstanceOfAnother),
 	on("two-scripts", eprobes, proveTwoScripts),
 	on("enabled-by-another", every, proveEnabledByAnother),
@@ -44,6 +45,35 @@ trace opened, low`)
 	if b.fs.Exists(tracefs.In(name, "")) {
 		b.Errorf("the instance is still there")
 	}
+}
+
+// provePaused: with `option paused` nothing is recorded before an action starts
+// it, nor after one stops it.
+func provePaused(b *bench) {
+	const name = "ep_proof"
+	p := b.compile("proof.ep", `
+option instance `+name+`
+option paused
+event asked from syscall getpgid.enter { pid }
+trace asked
+on asked where pid == 1 do start
+on syscall getpgid.exit where $ret == -3 do stop`)
+	a := b.apply(p)
+	tid := b.onThread(func() error {
+		for _, pid := range []int{3, 1, 2, 1 << 29, 5} { // of 1<<29 there is no process: -ESRCH
+			getpgid(pid)
+		}
+		return nil
+	})
+	list := b.records(name)
+	got := map[string]bool{}
+	for _, row := range table(of(list, "asked", tid), "asked", "pid") {
+		got[row] = true
+	}
+	if !got["2"] || got["3"] || got["5"] {
+		b.Errorf("want 2, and neither 3 nor 5:\n%s", show(list))
+	}
+	a.undo()
 }
 
 // proveInstanceOfAnother: an instance that was there before stays.
