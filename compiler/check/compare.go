@@ -19,8 +19,10 @@ func (c *checker) compare(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 	case constX && constY:
 		return c.foldCompare(e, kx, ky)
 	case constY:
+		c.likelyErrno(e.Y, x)
 		y, ok = c.fit(ky, x, e)
 	case constX:
+		c.likelyErrno(e.X, y)
 		x, ok = c.fit(kx, y, e)
 	default:
 		ok = comparable(x.Type(), y.Type())

@@ -199,6 +199,10 @@ func (c *checker) options(items []syntax.Item) {
 				o.Functions = v
 			}
 		case "buffer":
+			if n, ok := opt.Value.(*syntax.Number); ok && strings.TrimLeft(n.Raw, "0123456789_") == "" {
+				c.sizeWithoutUnit(n)
+				continue
+			}
 			if v, ok := c.optionNumber(opt, 1, 1<<40); ok {
 				o.BufferKB = int((v + 1023) / 1024)
 				o.Settings = opt.Span()

@@ -1,9 +1,13 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // errnoOrSignal returns the number of an errno or a signal by name. They are
@@ -14,6 +18,19 @@ func errnoOrSignal(name string) (int64, bool) {
 	}
 	v, ok := signals[name]
 	return v, ok
+}
+
+// likelyErrno warns of the bare name of an error opposite a value that the kernel
+// returns: it returns errors as numbers below zero.
+func (c *checker) likelyErrno(e syntax.Expr, opposite ir.Expr) {
+	id, ok := syntax.Unparen(e).(*syntax.Ident)
+	if !ok || errnos[id.Text()] == 0 {
+		return
+	}
+	if t, isInt := opposite.Type().(types.Int); !isInt || t.Form != types.Errno {
+		return
+	}
+	c.add(diag.Warning, diag.PositiveErrno, id.Span(), fmt.Sprintf("the kernel returns this error as '-%s'", id.Text()), todo("write '-%s'", id.Text()))
 }
 
 // nearErrno returns the errno or signal that a name in capitals is nearly.

@@ -155,6 +155,10 @@ func (c *checker) optionValue(sp source.Span, name, got string, want []string) {
 		todo("it takes %s", strings.Join(want, ", ")))
 }
 
+func (c *checker) sizeWithoutUnit(n *syntax.Number) {
+	c.err(diag.MissingUnit, n.Span(), "a size without a unit", todo("write '%sKiB', '%sMiB' or '%sGiB'", n.Raw, n.Raw, n.Raw))
+}
+
 func (c *checker) optionWants(sp source.Span, name string) {
 	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a name", name), todo("write 'option %s NAME'", name))
 }

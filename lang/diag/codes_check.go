@@ -390,6 +390,13 @@ const (
 	//	trace syscall exit_group        # wrong: nothing is traced
 	//	trace syscall exit_group.enter  # right
 	NeverReturns Code = "never-returns"
+
+	// PositiveErrno: the name of an error without the minus that the kernel
+	// returns it with. A warning.
+	//
+	//	trace syscall openat where $ret == ENOENT   # wrong: that is a file's number
+	//	trace syscall openat where $ret == -ENOENT  # right
+	PositiveErrno Code = "positive-errno"
 )
 
 // The codes of compiler/lower: what a kernel can do.

@@ -62,6 +62,7 @@ var explained = [...]explanation{
 	{"not-text-pointer", "Str() of a pointer to something else than text.\n\n\t{ s = str(argv) }     # wrong: argv is a pointer to pointers\n\t{ s = str(argv[0]) }  # right"},
 	{"other-stage", "The condition or the let of a stage speaks of an earlier one.\n\n\tfrom a.b as x then c.d as y where x.k > 1 by k  # wrong\n\tfrom a.b as x where k > 1 then c.d as y by k    # right"},
 	{"plan-refused", "A bug: the plan has a write that this kernel would refuse.\nNothing was written.\n\n\tep compile x.ep                  # wrong, and not the script's fault: report it\n\tep compile --target live x.ep    # right: it was compiled for the kernel that runs"},
+	{"positive-errno", "The name of an error without the minus that the kernel\nreturns it with. A warning.\n\n\ttrace syscall openat where $ret == ENOENT   # wrong: that is a file's number\n\ttrace syscall openat where $ret == -ENOENT  # right"},
 	{"recursive", "An event, param or const that is made from itself.\n\n\tevent a from b  event b from a    # wrong\n\tevent a from sched.sched_switch   # right"},
 	{"reserved-word", "A reserved word where a name is wanted.\n\n\tparam from = 3    # wrong\n\tparam `from` = 3  # right"},
 	{"shadowed-name", "A param, const or stage is named like a field that the\nscript uses, so that a reader cannot tell which is meant.\n\n\tconst pid = 1  trace a.b where pid == 2   # wrong\n\tconst self = 1  trace a.b where pid == 2  # right"},
