@@ -20,10 +20,11 @@ func whileRead(ctx context.Context, w io.Writer) (context.Context, func()) {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	fd := int32(f.Fd())
 	go func() {
 		for ctx.Err() == nil {
 			// Of a pipe that nobody reads POLLERR comes without being asked for.
-			fds := []unix.PollFd{{Fd: int32(f.Fd())}}
+			fds := []unix.PollFd{{Fd: fd}}
 			n, err := unix.Poll(fds, lookEvery)
 			switch {
 			case err != nil && err != unix.EINTR, n > 0 && fds[0].Revents&unix.POLLNVAL != 0:
