@@ -240,7 +240,8 @@ func (c *checker) addr(e *syntax.Call) ir.Expr {
 		c.unknownVariable(id.Span(), name)
 		return c.invalid(e.Span())
 	}
-	if c.t.IsPerCPU(name) {
+	perCPU := c.t.IsPerCPU(name)
+	if perCPU && !c.t.Has(target.PerCPUFetch) {
 		c.perCPU(id.Span(), name)
 		return c.invalid(e.Span())
 	}
@@ -248,5 +249,5 @@ func (c *checker) addr(e *syntax.Call) ir.Expr {
 	if t, ok := c.t.VarType(name); ok {
 		elem = t
 	}
-	return &ir.Addr{At: ir.At{T: types.Pointer{Elem: elem}, Sp: e.Span()}, Symbol: name}
+	return &ir.Addr{At: ir.At{T: types.Pointer{Elem: elem}, Sp: e.Span()}, Symbol: name, PerCPU: perCPU}
 }

@@ -295,8 +295,8 @@ func (c *checker) constantCondition(clause string, e syntax.Expr, x ir.Expr) {
 }
 
 func (c *checker) perCPU(sp source.Span, name string) {
-	c.err(diag.NotStorable, sp, fmt.Sprintf("each CPU has a variable '%s' of its own, and no probe that ep makes finds it", name),
-		todo("take it where the kernel has it at hand: an argument of a function that works on it"))
+	c.err(diag.NotStorable, sp, fmt.Sprintf("each CPU has a variable '%s' of its own, which this kernel's probes do not find", name),
+		todo("Linux 7.3 has this_cpu_ptr; until then take it where the kernel has it at hand: an argument of a function that works on it"))
 }
 
 func (c *checker) addressStored(sp source.Span) {

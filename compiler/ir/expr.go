@@ -60,6 +60,7 @@ type (
 	Addr struct {
 		At
 		Symbol string
+		PerCPU bool // each CPU has its own: that of the CPU where it happens
 	}
 	// Str is the text behind a pointer, of at most Max bytes if Max is not 0.
 	Str struct {

@@ -56,7 +56,7 @@ func at(x Expr, sp source.Span) Expr {
 			c.Sp = sp
 			return &c
 		case *Addr:
-			return &Addr{At{x.T, sp}, x.Symbol}
+			return &Addr{At{x.T, sp}, x.Symbol, x.PerCPU}
 		case *Str:
 			return &Str{At{x.T, sp}, x.X, x.Max}
 		case *Load:

@@ -31,6 +31,11 @@ func (l *lowerer) kernel() string {
 	return "the target's kernel"
 }
 
+func (l *lowerer) perCPUElsewhere(sp source.Span, name string) {
+	l.err(diag.NotStorable, sp, fmt.Sprintf("each CPU has a variable '%s' of its own, which only a probe in the kernel finds", name),
+		todo("read it where 'func F.enter', 'kprobe' or 'tracepoint' is the source"))
+}
+
 func (l *lowerer) cannotFetch(sp source.Span) {
 	l.err(diag.NotStorable, sp, "no probe can read this value", todo("give what it is made of a field of its own"))
 }

@@ -209,7 +209,9 @@ func registerArgs(a target.Arch) int {
 // behind returns how a probe reads memory off bytes behind x.
 func (f *fetcher) behind(x ir.Expr, off int64, whole ir.Expr) command.Fetch {
 	base, more, _ := offset(x)
-	if a := variable(base); a != nil {
+	if a := variable(base); a != nil && a.PerCPU {
+		return f.perCPU(a, off+more, whole.Span())
+	} else if a != nil {
 		return command.At{Symbol: a.Symbol, Off: off + more, Span: whole.Span()}
 	}
 	inner := f.fetch(base)
@@ -224,6 +226,16 @@ func (f *fetcher) behind(x ir.Expr, off int64, whole ir.Expr) command.Fetch {
 		d.User = p.User
 	}
 	return d
+}
+
+// perCPU returns how a probe in the kernel reads a variable that each CPU has for
+// itself: that of the CPU that it runs on. An eprobe cannot.
+func (f *fetcher) perCPU(a *ir.Addr, off int64, sp source.Span) command.Fetch {
+	if f.on != nil || f.probe == nil || len(f.probe.Sites) > 0 {
+		f.l.perCPUElsewhere(sp, a.Symbol)
+		return nil
+	}
+	return command.Deref{Off: off, X: command.Special{Text: "this_cpu_ptr(@" + a.Symbol + ")", Span: sp}, Span: sp}
 }
 
 // fetchType returns the kernel's type for x's.

@@ -25,6 +25,7 @@ var functionCases = []vm.Case{
 	on("func-composed", joins, proveComposed),
 	on("ksym", func(k vm.Kernel) bool { return k.AtLeast(6, 4) }, proveKsym),
 	on("addr", every, proveAddr),
+	on("per-cpu", func(k vm.Kernel) bool { return k.AtLeast(7, 3) }, provePerCPU),
 	on("module", every, proveModule),
 	on("user-pointer", every, proveUserPointer),
 }
@@ -191,6 +192,28 @@ trace e`, fallocates(b))
 	for _, n := range r.of("e", "threads") {
 		if len(n) != len(threads) {
 			b.Errorf("got %s threads, want about %s", n, threads)
+		}
+	}
+}
+
+// provePerCPU: variables that each CPU has for itself: the thread that runs on it
+// is the one that calls.
+func provePerCPU(b *bench) {
+	r := b.run(`
+event e from func vfs_fallocate.enter {
+  name    = (*addr(current_task))->comm
+  current = (*addr(current_task))->pid
+  running = addr(runqueues)->curr->pid
+  comm    = $comm
+}
+trace e`, fallocates(b))
+	name, current, running, comm := r.of("e", "name"), r.of("e", "current"), r.of("e", "running"), r.of("e", "comm")
+	if len(name) == 0 {
+		b.Errorf("no record")
+	}
+	for i := range name {
+		if name[i] != comm[i] || current[i] != running[i] || current[i] == "0" {
+			b.Errorf("got %s %s, want %s %s", name[i], current[i], comm[i], running[i])
 		}
 	}
 }
