@@ -31,7 +31,7 @@ func FuzzFormat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		src, err := source.New("x.ep", text)
 		if err != nil {
-			t.Skip()
+			t.Skip("no script: not text")
 		}
 		out, list := Format(src)
 		if list.HasErrors() {
@@ -41,7 +41,7 @@ func FuzzFormat(f *testing.F) {
 			if out != text {
 				t.Fatal("a wrong script was changed")
 			}
-			t.Skip()
+			t.Skip("a wrong script is left as it is")
 		}
 		again, list := Format(newSource(t, out))
 		if len(list) > 0 {
