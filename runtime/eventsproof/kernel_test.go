@@ -26,7 +26,7 @@ var cases = []vm.Case{
 
 func TestMain(m *testing.M) { os.Exit(vm.Main(m, cases)) }
 
-func TestKernels(t *testing.T) { vm.Machine{Files: scriptFiles()}.Test(t, cases) }
+func TestKernels(t *testing.T) { vm.Machine{Files: guestFiles()}.Test(t, cases) }
 
 // checkRecording compares what a kernel recorded with its own text of it. With
 // EP_RECORD set, the recording is kept for tests without a kernel.

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/eptrace/ep/compiler"
+	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
@@ -38,13 +39,31 @@ var scriptsDir = "../../testdata/scripts"
 
 const guestScripts = "/scripts"
 
-// scriptFiles are the scripts by their place in the guest.
-func scriptFiles() map[string]string {
+// programs are where programs that are no Go are, whose functions can be probed
+// as they return too: on the host, and in the guest.
+const (
+	programs      = "../../compiler/object/testdata/"
+	guestPrograms = "/programs/"
+)
+
+// program is the one of programs that runs on an architecture.
+func program(goarch string) string {
+	if goarch == "arm64" {
+		return "loose-arm64"
+	}
+	return "loose-x86_64"
+}
+
+// guestFiles are what the guest needs: the scripts and the programs.
+func guestFiles() map[string]string {
+	files := map[string]string{}
+	for _, arch := range []string{"amd64", "arm64"} {
+		files[guestPrograms+program(arch)] = programs + program(arch)
+	}
 	names, err := filepath.Glob(scriptsDir + "/*.ep")
 	if err != nil || len(names) == 0 {
 		panic("internal error: no scripts in " + scriptsDir)
 	}
-	files := map[string]string{}
 	for _, n := range names {
 		files[path.Join(guestScripts, filepath.Base(n))] = n
 	}
@@ -102,6 +121,7 @@ var dynamicEvents = []string{
 	"f:epproof/fexit FN%return ret=$retval:s64",
 	"t:epproof/tpoint sched_switch preempt=$arg1:u8 prev=$arg2:x64 next=$arg3:x64",
 	"p:epproof/user /init:UFN n=%U0:s32 text=+0(%U1):string words=+0(%U1):x32[2]",
+	"r:epproof/userret PROGRAM ret=$retval:s32 text=+0($stack):x8[3] who=$comm",
 	"e:epproof/switch sched.sched_switch prev=$prev_comm:string pid=$prev_pid:s32 state=$prev_state:s64 next=$next_comm:string",
 	"e:epproof/exec sched.sched_process_exec file=$filename:string pid=$pid:s32",
 	"s:epproof_synth s32 pid; char[] comm; char[16] fixed; u64 lat; s32 prio",
@@ -146,6 +166,20 @@ func fileOffset(addr uintptr) uint64 {
 		}
 	}
 	panic("internal error: the program does not have its own function")
+}
+
+// placeOf returns where a function of a program is, as a uprobe has it.
+func placeOf(function, file string) (string, error) {
+	f, err := object.Open(os.DirFS("/"), file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sym, err := f.Function(function)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s:%#x", file, sym.Offset), nil
 }
 
 func write(file, data string) error { return writeMode(file, data, plan.Append) }
@@ -329,9 +363,14 @@ func recordDynamic(g *vm.G) {
 	within(g, "128", func(dir string) {
 		var on []string
 		var undo []func() error
-		regs := registers(g.Kernel().GoArch())
+		arch := g.Kernel().GoArch()
+		regs := registers(arch)
+		place, err := placeOf("nine", guestPrograms+program(arch))
+		if err != nil {
+			g.Fatalf("%v", err)
+		}
 		for _, line := range dynamicEvents {
-			line = regs.Replace(line)
+			line = strings.ReplaceAll(regs.Replace(line), "PROGRAM", place)
 			if err := write("dynamic_events", line); err != nil {
 				g.Logf("not here: %s: %v", line, err)
 				continue
@@ -388,6 +427,11 @@ func workload(g *vm.G) {
 		c.Args[0] = "a name"
 		_ = c.Run()
 	}
+	prog := guestPrograms + program(g.Kernel().GoArch())
+	if err := os.Chmod(prog, 0o755); err != nil {
+		g.Fatalf("%v", err)
+	}
+	_ = exec.Command(prog).Run() // it exits with a count
 	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
 		done := make(chan struct{})
 		go func() {
