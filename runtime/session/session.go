@@ -66,8 +66,9 @@ type Result struct {
 // the output cannot be written; or by an error.
 //
 // Whatever the end, what was done to the kernel is taken back before Run
-// returns, also after a panic, which becomes an error. An *apply.Error, in the tree of the error, says what
-// the kernel refused; what could not be taken back stands beside it.
+// returns, also after a panic, which becomes an error. An *apply.Error, in the
+// tree of the error, says what the kernel refused; what could not be taken back
+// stands beside it.
 func Run(ctx context.Context, p *plan.Plan, o Options) (result Result, err error) {
 	r := &run{Options: o, plan: p, ours: p.Instance != "" && !o.FS.Exists(tracefs.In(p.Instance, ""))}
 	if r.Apply.FS == nil {
@@ -163,6 +164,9 @@ func (r *run) end() error {
 
 // trace reads and shows until there is an end, and then what is left.
 func (r *run) trace(ctx context.Context) error {
+	// Also after a panic: what a goroutine holds open keeps an instance.
+	var wait sync.WaitGroup
+	defer wait.Wait()
 	// Records end when reading does; reading ends after recording.
 	reading, stopReading := context.WithCancel(context.Background())
 	defer stopReading()
@@ -177,7 +181,6 @@ func (r *run) trace(ctx context.Context) error {
 			return err
 		}
 	}
-	var wait sync.WaitGroup
 	if r.Child != nil {
 		wait.Go(func() {
 			select {
