@@ -42,6 +42,7 @@ var cases = []vm.Case{
 	on("taken-names", 3*time.Minute, proveTakenNames),
 	on("kernel-that-lies", 3*time.Minute, proveLies),
 	on("panic", 3*time.Minute, provePanic),
+	on("onlooker", 3*time.Minute, proveOnlooker),
 	on("stopped-reader", 3*time.Minute, proveStoppedReader),
 	on("processes", 3*time.Minute, proveProcesses),
 	on("load", 10*time.Minute, measureLoad),

@@ -3,6 +3,7 @@ package applyproof
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -87,6 +88,42 @@ func provePanic(b *bench) {
 		b.Errorf("got %v", err)
 	}
 	b.same("a panic", before, b.whole())
+}
+
+// proveOnlooker: who looks at the instance as it is to be removed does not keep
+// it.
+func proveOnlooker(b *bench) {
+	p, why := b.compile("switch.ep", "trace sched.sched_switch", "ep-seen")
+	if p == nil {
+		b.Fatalf("%s", why)
+	}
+	before := b.whole()
+	var looked int
+	over := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			f, err := os.Open("/sys/kernel/tracing/instances/ep-seen/trace_clock")
+			time.Sleep(20 * time.Millisecond)
+			if err == nil {
+				looked++
+				_ = f.Close()
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	_, err := session.Run(b.Context(), p, session.Options{FS: b.fs, Proc: os.DirFS("/proc"), For: 200 * time.Millisecond, Output: session.NewText(io.Discard, session.Format{})})
+	close(over)
+	wait.Wait()
+	if err != nil || looked == 0 {
+		b.Errorf("looked %d times: %v", looked, err)
+	}
+	b.same("an onlooker", before, b.whole())
 }
 
 // proveStoppedReader: a run whose output is not read ends by a signal all the

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -167,16 +168,25 @@ func (f *FS) MakeInstance(name string) error {
 	return nil
 }
 
+// busyFor is how long RemoveInstance waits for those who only look: a program
+// that lists what there is has each file open for an instant.
+const busyFor = time.Second
+
 // RemoveInstance removes an instance, with its records and whatever is enabled
-// in it. It is EBUSY as long as a file of its buffers is open.
+// in it. It is EBUSY if a file of it stays open.
 func (f *FS) RemoveInstance(name string) error {
 	if err := checkInstance(name); err != nil {
 		return err
 	}
-	if err := f.root.Remove(In(name, "")); err != nil {
-		return fmt.Errorf("remove instance: %w", err)
+	for end := time.Now().Add(busyFor); ; time.Sleep(busyFor / 100) {
+		err := f.root.Remove(In(name, ""))
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(end) {
+			return fmt.Errorf("remove instance: %w", err)
+		}
 	}
-	return nil
 }
 
 // checkInstance returns an error unless name is that of one folder.
