@@ -14,13 +14,6 @@ import (
 // This file words what is wrong with histograms and with what the kernel is to
 // do.
 
-// noteSource says for which of several sources the errors since list[from] are.
-func (c *checker) noteSource(from int, src *syntax.Source) {
-	for i := from; i < len(c.list); i++ {
-		c.list[i].Notes = append(c.list[i].Notes, place(src.Span(), "of this source"))
-	}
-}
-
 func (c *checker) countTaken(sp source.Span) {
 	c.err(diag.DuplicateName, sp, "'count' is the number of events, which every histogram has", todo("leave it out, or choose another name"))
 }

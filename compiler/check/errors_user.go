@@ -95,7 +95,12 @@ func (c *checker) absentEvent(sp source.Span, name string, at source.Span) {
 }
 
 func (c *checker) globWithoutMatch(sp source.Span, glob string) {
-	c.err(diag.UnknownEvent, sp, fmt.Sprintf("nothing on target '%s' matches '%s'", c.t.Name(), glob), todo("'ep list' shows what there is"))
+	message := fmt.Sprintf("nothing on target '%s' matches '%s'", c.t.Name(), glob)
+	if group, name, ok := strings.Cut(glob, "."); ok {
+		c.err(diag.UnknownEvent, sp, message, todo("write %s.`%s`: a group stands before the backticks", group, name))
+		return
+	}
+	c.err(diag.UnknownEvent, sp, message, todo("'ep list' shows what there is"))
 }
 
 func (c *checker) globTooWide(sp source.Span, glob string, n, most int) {

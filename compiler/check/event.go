@@ -324,6 +324,10 @@ func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Sour
 	case nil:
 	case *ir.Derived:
 		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
+	if len(sources) > 1 {
+		from := len(c.list)
+		defer func() { c.sayOnce(from) }()
+	}
 		c.prog.Traces = append(c.prog.Traces, tr)
 	case *ir.KernelEvent:
 		tr := &ir.Trace{Kernel: from.Format, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
