@@ -20,6 +20,11 @@ var functions = map[string]struct {
 	"bucket": {2, 2, true}, "sum": {1, 1, true}, "avg": {1, 1, true},
 }
 
+func isFunction(name string) bool {
+	_, ok := functions[name]
+	return ok
+}
+
 func (c *checker) call(e *syntax.Call, sc *scope) ir.Expr {
 	name := e.Func.Text()
 	f, ok := functions[name]

@@ -163,89 +163,12 @@ func (c *checker) optionWants(sp source.Span, name string) {
 	c.err(diag.UnknownOption, sp, fmt.Sprintf("option '%s' wants a name", name), todo("write 'option %s NAME'", name))
 }
 
-// unknownField reports a name that a stage's source does not have. consts are
-// the script's, opp is what stands opposite, if its values may have the name.
-func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts []string, opp *opposite) {
-	source := sourceName(v.stage.Source)
-	if hint, ok := contextHint(name); ok {
-		c.err(diag.UnknownField, sp, fmt.Sprintf("%s has no field '%s'", source, name), todo("did you mean '%s'?", hint))
-		return
-	}
-	offers := v.offers()
-	candidates := append(append([]string{}, offers...), consts...)
-	notes := c.offersNote(v.stage.Source, offers)
-	if isMacro(name) {
-		notes = []diag.Note{todo("the kernel does not know the constants of C's headers by name: write the number, or 'const %s = …'", name)}
-	}
-	if opp == nil {
-		c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, notes...)
-		return
-	}
-	if names := types.NamesOf(opp.typ); names != nil {
-		for _, n := range names.List {
-			candidates = append(candidates, n.Name)
-		}
-		c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' is no value of %s and no field of %s", name, c.shown(opp.at, "the other side"), source),
-			candidates, todo("the values are %s", some(names.Names(), 12)))
-		return
-	}
-	if _, text := opp.typ.(types.String); text {
-		if _, near := diag.Near(name, candidates); !near {
-			c.err(diag.UnknownField, sp, fmt.Sprintf("%s has no field '%s'", source, name), todo("a text stands in quotes: '\"%s\"'", name))
-			c.fix(`"` + name + `"`)
-			return
-		}
-	}
-	if near, ok := nearErrno(name); ok {
-		c.err(diag.UnknownName, sp, fmt.Sprintf("there is no errno or signal '%s'", name), todo("did you mean '%s'?", near))
-		c.fix(near)
-		return
-	}
-	c.unknown(diag.UnknownField, sp, name, fmt.Sprintf("%s has no field '%s'", source, name), candidates, notes...)
-}
-
-// isMacro reports whether name looks like a constant of C: O_CREAT.
-func isMacro(name string) bool {
-	return len(name) > 2 && name == strings.ToUpper(name) && name != strings.ToLower(name)
-}
-
-// offersNote lists what a source has. A function of which nothing is known has
-// what the script declares.
-func (c *checker) offersNote(s ir.Source, offers []string) []diag.Note {
-	p, ok := s.(*ir.Probe)
-	if !ok || len(p.Args) > 0 || p.Result != nil || p.Offset != 0 {
-		return hasNote(offers)
-	}
-	return []diag.Note{todo("nothing is known of its arguments; declare them by position: '%s(a, b: s32)'", p.Symbol)}
-}
-
-// hasNote lists what a source has.
-func hasNote(offers []string) []diag.Note {
-	if len(offers) == 0 {
-		return []diag.Note{todo("it has no fields; '$tid', '$comm', '$cpu' and '$time' are there always")}
-	}
-	return []diag.Note{todo("it has %s", some(offers, 12))}
-}
-
 // shown quotes what the script says at sp, or is other where that is long.
 func (c *checker) shown(sp source.Span, other string) string {
 	if text := c.src.Slice(sp); text != "" && len(text) <= 40 && !strings.Contains(text, "\n") {
 		return "'" + text + "'"
 	}
 	return other
-}
-
-// contextHint returns the context value that a field's name looks like.
-func contextHint(name string) (string, bool) {
-	switch name {
-	case "common_pid", "tid":
-		return "$tid", true
-	case "common_timestamp", "timestamp":
-		return "$time", true
-	case "common_cpu":
-		return "$cpu", true
-	}
-	return "", false
 }
 
 func sourceName(s ir.Source) string {
@@ -364,16 +287,32 @@ func (c *checker) unknownName(sp source.Span, name string, candidates []string) 
 }
 
 func (c *checker) unknownContext(sp source.Span, name string) {
-	if name == "pid" {
-		c.err(diag.UnknownContext, sp, "there is no '$pid'", todo("the kernel's common_pid is the thread's number: '$tid'"))
+	message := fmt.Sprintf("there is no '$%s'", name)
+	switch hint := contextWords[name]; {
+	case name == "pid":
+		c.err(diag.UnknownContext, sp, message, todo("the kernel's common_pid is the thread's number: '$tid'"))
 		c.fix("$tid")
+		return
+	case hint != "":
+		c.err(diag.UnknownContext, sp, message, todo("did you mean '%s'?", hint))
+		c.fix(hint)
+		return
+	case name == "uid" || name == "gid" || name == "user" || name == "cgroup" || name == "ppid" || name == "tgid":
+		c.err(diag.UnknownContext, sp, message, todo("the kernel tells of the thread its number and its name: '$tid', '$comm'"))
+		return
+	case name == "ustack":
+		c.err(diag.UnknownContext, sp, message, todo("the kernel keeps no stack of a program for a script; its own is '$kstack'"))
+		return
+	case strings.HasPrefix(name, "arg") && strings.Trim(name[3:], "0123456789") == "":
+		c.err(diag.UnknownContext, sp, message, todo("write the argument's name, or '$arg(%s)'", name[3:]))
+		c.fix("$arg(" + name[3:] + ")")
 		return
 	}
 	var names []string
 	for _, n := range sortedKeys(contextKinds) {
 		names = append(names, "$"+n)
 	}
-	c.unknown(diag.UnknownContext, sp, "$"+name, fmt.Sprintf("there is no '$%s'", name), names, todo("there are %s", strings.Join(names, ", ")))
+	c.unknown(diag.UnknownContext, sp, "$"+name, message, names, todo("there are %s", strings.Join(names, ", ")))
 }
 
 // probeName names a probe's place as a script writes it.

@@ -15,13 +15,31 @@ import (
 // the context.
 
 func (c *checker) unknownFunction(sp source.Span, name string) {
-	if name == "string" || name == "ustring" {
-		c.err(diag.UnknownFunction, sp, fmt.Sprintf("there is no function '%s'", name), todo("did you mean 'str'?"))
-		c.fix("str")
+	message := fmt.Sprintf("there is no function '%s'", name)
+	if ours := foreignFunctions[name]; ours != "" {
+		c.err(diag.UnknownFunction, sp, message, todo("did you mean '%s'?", ours))
+		c.fix(ours)
+		return
+	}
+	if instead := insteadOf[name]; instead != "" {
+		c.err(diag.UnknownFunction, sp, message, todo("%s", instead))
 		return
 	}
 	names := sortedKeys(functions)
-	c.unknown(diag.UnknownFunction, sp, name, fmt.Sprintf("there is no function '%s'", name), names, todo("the functions are %s", strings.Join(names, ", ")))
+	c.unknown(diag.UnknownFunction, sp, name, message, names, todo("the functions are %s", strings.Join(names, ", ")))
+}
+
+// foreignFunctions are functions of other tools that ep calls otherwise.
+var foreignFunctions = map[string]string{
+	"string": "str", "ustring": "str", "kstr": "str", "hist": "log2", "lhist": "bucket", "buckets": "bucket",
+	"quantize": "log2", "lquantize": "bucket", "file_path": "path",
+}
+
+// insteadOf are functions of other tools for what ep says without a function.
+var insteadOf = map[string]string{
+	"ksym": "write 'x as ksym'", "sym": "write 'x as ksym'", "ntop": "write 'x as ip'", "strncmp": "write '==', or '~ \"abc*\"'",
+	"strcmp": "write '=='", "count": "'count' is always there in a histogram", "max": "the greatest so far is 'emit on max(E)' of an event",
+	"min": "the kernel keeps no least value", "ntohs": "write 'x as be16'", "ntohl": "write 'x as be32'", "bswap": "write 'x as be16' or 'x as be32'",
 }
 
 func (c *checker) argumentCount(sp source.Span, name string, least, most, got int) {

@@ -7,7 +7,6 @@ import (
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
-	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -16,6 +15,11 @@ import (
 
 func (c *checker) countTaken(sp source.Span) {
 	c.err(diag.DuplicateName, sp, "'count' is the number of events, which every histogram has", todo("leave it out, or choose another name"))
+}
+
+// countNamed is about a key that takes the name of its field, which is 'count'.
+func (c *checker) countNamed(sp source.Span) {
+	c.err(diag.DuplicateName, sp, "'count' is the number of events, which every histogram has", todo("give the key a name: 'size = %s'", c.src.Slice(sp)))
 }
 
 func (c *checker) keyWantsName(sp source.Span) {
@@ -34,8 +38,17 @@ func (c *checker) bucketZero(sp source.Span) {
 	c.err(diag.ConstantOutOfRange, sp, "a bucket must be 1 or more wide", todo("write 'bucket(x, 100)'"))
 }
 
-func (c *checker) valueForm(sp source.Span) {
-	c.err(diag.BadArgument, sp, "a histogram's value is 'name = sum(E)' or 'name = avg(E)'", todo("'count' is always there"))
+// valueForm is about a value that is not the sum or the mean of something: a name
+// alone, a call of another function, or an expression.
+func (c *checker) valueForm(sp source.Span, name *syntax.Ident, call *syntax.Call) {
+	note := todo("'count' is always there")
+	switch text := c.src.Slice(sp); {
+	case call != nil && insteadOf[call.Func.Text()] != "":
+		note = todo("%s", insteadOf[call.Func.Text()])
+	case call == nil && name != nil && name.Span() == sp:
+		note = todo("write '%s = sum(%s)'", text, text)
+	}
+	c.err(diag.BadArgument, sp, "a histogram's value is 'name = sum(E)' or 'name = avg(E)'", note)
 }
 
 func (c *checker) tooManyHistKeys(sp source.Span, n int) {

@@ -49,7 +49,15 @@ func (c *checker) mismatchNote(x, y ir.Expr) []diag.Note {
 	}
 	if _, ok := ty.(types.String); ok {
 		if i, isInt := tx.(types.Int); isInt && i.Names == nil {
+			if form := shownAs[i.Form]; form != "" {
+				return []diag.Note{todo("write it as records show it: '%s'", form)}
+			}
 			return []diag.Note{todo("a number is compared with a number; this one has no names")}
+		}
+	}
+	if _, ok := ty.(types.Duration); ok {
+		if _, isInt := tx.(types.Int); isInt {
+			return []diag.Note{todo("if it counts nanoseconds, say so: '%s as ns'", c.src.Slice(x.Span()))}
 		}
 	}
 	if px, ok := tx.(types.Pointer); ok {
@@ -65,6 +73,9 @@ func (c *checker) mismatchNote(x, y ir.Expr) []diag.Note {
 	}
 	return []diag.Note{todo("both sides must be of one kind")}
 }
+
+// shownAs are examples of values that are written as text.
+var shownAs = map[types.Form]string{types.IP: `"10.0.0.1"`, types.Dev: `"8:0"`, types.Sysnr: "openat"}
 
 func (c *checker) notACondition(x ir.Expr) {
 	text := c.src.Slice(x.Span())
@@ -170,7 +181,11 @@ func (c *checker) noMember(e *syntax.Selector, x ir.Expr) {
 	if e.Arrow {
 		op = "->"
 	}
-	c.err(diag.NotAPointer, e.Span(), fmt.Sprintf("%s has no members", c.describe(x)), todo("'%s' wants a struct, or a pointer to one", op))
+	note := todo("'%s' wants a struct, or a pointer to one", op)
+	if i, ok := x.Type().(types.Int); ok && i.Size == 8 {
+		note = todo("if it is an address, say of what: '(%s as *STRUCT)->%s'", c.src.Slice(e.X.Span()), c.src.Slice(e.Sel.Span()))
+	}
+	c.err(diag.NotAPointer, e.Span(), fmt.Sprintf("%s has no members", c.describe(x)), note)
 }
 
 func (c *checker) notConstant(x ir.Expr) {
@@ -189,6 +204,9 @@ func (c *checker) outOfRange(k *ir.Const, x ir.Expr) {
 	note := todo("it is %d to %d", least, greatest)
 	if n, ok := constInt(k); ok && n < 0 && least == 0 {
 		note = todo("it is never below 0")
+		if size := types.Size(x.Type()); size > 0 {
+			note = todo("it has no sign: what the kernel stores as %d is %d here", n, uint64(n)<<(64-size*8)>>(64-size*8))
+		}
 	}
 	what := c.describe(x)
 	if x.Span() == k.Span() {
@@ -471,6 +489,9 @@ func (c *checker) userMemoryAtEntry(sp source.Span, call string) {
 }
 
 func (c *checker) memoryGone(sp source.Span, text string) {
+	if in, ok := strings.CutPrefix(text, "str(enter("); ok { // the pointer is the entry's, what it points to is not
+		text = "str(" + strings.TrimSuffix(in, ")")
+	}
 	c.err(diag.MemoryGone, sp, "the caller's memory is gone when execve returns", todo("read it at the entry: 'enter(%s)'", text))
 }
 

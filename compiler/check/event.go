@@ -304,6 +304,10 @@ func (c *checker) trace(t *syntax.Trace) {
 	s := t.Stage
 	plain := s.Where == nil && len(s.Lets) == 0 && t.Fields == nil
 	sources := c.expand(s.Sources)
+	if len(sources) > 1 {
+		from := len(c.list)
+		defer func() { c.sayOnce(from) }()
+	}
 	if plain {
 		for _, src := range sources {
 			c.traceSource(t, s, src)

@@ -57,6 +57,10 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 	names := map[string]source.Span{"count": source.NoSpan}
 	for _, k := range h.By {
 		if key := c.histKey(scopes, k); key != nil {
+			if k.Name == nil && key.Name == "count" {
+				c.countNamed(key.Span)
+				continue
+			}
 			c.histName(names, key.Name, key.Span)
 			out.Keys = append(out.Keys, key)
 		} else if name := keyName(k); name != "" {
@@ -135,9 +139,13 @@ func (c *checker) histKey(scopes []*scope, k *syntax.Key) *ir.HistKey {
 			}
 		}
 	}
-	if k.Name != nil {
+	switch call, ok := value.(*syntax.Call); {
+	case ok && !isFunction(call.Func.Text()):
+		c.unknownFunction(call.Func.Span(), call.Func.Text())
+		return nil
+	case k.Name != nil:
 		out.Name, out.Span = k.Name.Text(), k.Name.Span()
-	} else {
+	default:
 		out.Name = selfName(uncastSyntax(value))
 		if out.Name == "" {
 			c.keyWantsName(k.Span())
@@ -249,12 +257,12 @@ func (c *checker) histValue(scopes []*scope, f *syntax.Field) *ir.HistValue {
 			c.countTaken(f.Span())
 			return nil
 		}
-		c.valueForm(f.Span())
+		c.valueForm(f.Span(), f.Name, nil)
 		return nil
 	}
 	call, ok := syntax.Unparen(f.Value).(*syntax.Call)
 	if !ok || call.Func.Text() != "sum" && call.Func.Text() != "avg" {
-		c.valueForm(f.Value.Span())
+		c.valueForm(f.Value.Span(), f.Name, call)
 		return nil
 	}
 	if len(call.Args) != 1 {

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
@@ -21,6 +24,8 @@ type scope struct {
 	used    map[string]source.Span // fields that the statement names, with one place each
 	several bool                   // the event has several sources: $func tells which
 	below   bool                   // with own: the single stage's fields are known too
+	made    *syntax.Fields         // the fields that the statement makes, nil if it has none
+	inline  bool                   // the statement knows no 'having'
 }
 
 // opposite is the other side of an operator: names of its values mean those.
@@ -164,7 +169,37 @@ func (sc *scope) valueName(name string, sp source.Span) ir.Expr {
 	if v, ok := t.Names.Value(name); ok {
 		return namedConst(t, v, sp)
 	}
+	if v, ok := sc.c.shownValue(t.Form, name); ok {
+		return namedConst(t, v, sp)
+	}
 	return nil
+}
+
+// shownValue returns the value that a record shows as text in that form: an
+// address "10.0.0.1", a device "8:0", the name of a system call.
+func (c *checker) shownValue(f types.Form, text string) (uint64, bool) {
+	switch f {
+	case types.IP:
+		var address uint64
+		parts := strings.Split(text, ".")
+		for _, p := range parts {
+			b, err := strconv.ParseUint(p, 10, 8)
+			if err != nil {
+				return 0, false
+			}
+			address = address<<8 | b
+		}
+		return address, len(parts) == 4
+	case types.Dev:
+		major, minor, ok := strings.Cut(text, ":")
+		ma, err1 := strconv.ParseUint(major, 10, 12)
+		mi, err2 := strconv.ParseUint(minor, 10, 20)
+		return ma<<20 | mi, ok && err1 == nil && err2 == nil
+	case types.Sysnr:
+		nr, ok := c.t.Syscall(text)
+		return uint64(nr), ok
+	}
+	return 0, false
 }
 
 // field returns a field or let of a stage, nil if it has none of that name.
@@ -192,6 +227,10 @@ func (sc *scope) unknown(id *syntax.Ident) {
 		return
 	}
 	if v := sc.bare(); v != nil {
+		if f := sc.makes(name); f != nil {
+			c.madeField(id.Span(), f, !sc.inline, len(sc.later) > 1)
+			return
+		}
 		c.unknownField(id.Span(), v, name, c.constNames(), sc.opp)
 		return
 	}
@@ -204,10 +243,27 @@ func (sc *scope) unknown(id *syntax.Ident) {
 	c.unknownName(id.Span(), name, c.constNames())
 }
 
+// makes returns the field of a name that the statement gives a value, for a
+// 'where', which does not know it; nil if there is none.
+func (sc *scope) makes(name string) *syntax.Field {
+	if sc.clause != "where" || sc.made == nil {
+		return nil
+	}
+	for _, f := range sc.made.List {
+		if f.Name != nil && f.Value != nil && f.Name.Text() == name {
+			return f
+		}
+	}
+	return nil
+}
+
 // selector resolves `a.f` and `a.$f` where a is a stage; ok is false if it is
 // none.
 func (sc *scope) selector(s *syntax.Selector) (x ir.Expr, ok bool) {
 	id, isIdent := s.X.(*syntax.Ident)
+	if isIdent && sc.argsOf(s, id) {
+		return sc.c.invalid(s.Span()), true
+	}
 	if !isIdent || s.Arrow {
 		return nil, false
 	}
@@ -237,6 +293,20 @@ func (sc *scope) selector(s *syntax.Selector) (x ir.Expr, ok bool) {
 		return sc.context(sel, v, s.Span()), true
 	}
 	return sc.c.invalid(s.Span()), true
+}
+
+// argsOf reports `args.f` and `args->f`, where nothing is called args.
+func (sc *scope) argsOf(s *syntax.Selector, id *syntax.Ident) bool {
+	f, ok := s.Sel.(*syntax.Ident)
+	v := sc.bare()
+	if !ok || id.Text() != "args" || v == nil || v.stage.Source == nil || sc.alias("args", "") != nil {
+		return false
+	}
+	if _, has := v.lookup("args"); has {
+		return false
+	}
+	sc.c.argsOfField(source.Span{Start: id.Span().Start, End: f.Span().Start}, f.Text())
+	return true
 }
 
 // noStage handles `x.f` where x is no alias: a member of a value, or a mistake.

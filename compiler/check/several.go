@@ -143,7 +143,7 @@ func (c *checker) union(e *syntax.Event, sources []*syntax.Source) *ir.Event {
 		one.Sources = []*syntax.Source{src}
 		member := &ir.Event{Name: ev.Name, Span: ev.Span, Whole: ev.Whole, Inline: true}
 		sc := c.newScope()
-		sc.several = true
+		sc.several, sc.made = true, e.Fields
 		before := len(c.list)
 		if c.stage(member, sc, &one, nil) {
 			continue // optional, and not there

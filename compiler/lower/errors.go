@@ -49,12 +49,24 @@ func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
 		note = todo("they came with Linux 4.17 (CONFIG_SYNTH_EVENTS, CONFIG_HIST_TRIGGERS); this kernel may be built without them")
 	case target.Hist:
 		note = todo("they came with Linux 4.7 (CONFIG_HIST_TRIGGERS); this kernel may be built without them")
+	case target.SyntheticStacks:
+		note = todo("they came with Linux 6.3; 'on … do stack' records one beside each event, 'hist … by $kstack' counts by them")
 	case target.Eprobes:
 		note = todo("eprobes came with Linux 5.15 (CONFIG_EPROBE_EVENTS); until then record the event itself: 'trace group.event', or use a 'kprobe'")
 	case target.EprobeFilter:
 		note = todo("conditions of eprobes came with Linux 6.0; filter the records when reading them")
 	}
 	l.err(diag.MissingFeature, sp, message, note)
+}
+
+// noTracepointProbe is about a raw tracepoint where the target probes none: its
+// event has the name of the tracepoint, mostly.
+func (l *lowerer) noTracepointProbe(p *ir.Probe) {
+	note := todo("they came with Linux 6.5 (CONFIG_FPROBE_EVENTS); this kernel may be built without them")
+	if groups := l.t.EventNamed(p.Symbol); len(groups) > 0 {
+		note = todo("what the tracepoint's event has is in '%s.%s'", groups[0], p.Symbol)
+	}
+	l.err(diag.MissingFeature, p.Span, l.kernel()+" cannot probe a raw tracepoint: it has no tracepoint probes", note)
 }
 
 func (l *lowerer) tooLong(origins []command.Origin, n int) {

@@ -218,7 +218,7 @@ func (j *joiner) synthType(v *carried) (string, bool) {
 		j.l.missing(target.SyntheticStrings, v.x.Span(), "carry a text of any length through a join")
 		return "", false
 	case types.Stack:
-		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "carry a stack through a join")
+		return "unsigned long[]", j.l.need(target.SyntheticStacks, v.x.Span(), "keep a stack in a record")
 	}
 	if v.signed {
 		return "s" + itoa(v.size*8), true

@@ -30,7 +30,11 @@ func (l *lowerer) mechanism(rec *recipe) *mechanism {
 		}
 		return kprobeAt(p, false, 0)
 	case ir.AtTracepoint:
-		if !l.need(target.TracepointProbes, p.Span, "probe a raw tracepoint") || !l.noRegister(rec) {
+		if !l.t.Has(target.TracepointProbes) {
+			l.noTracepointProbe(p)
+			return nil
+		}
+		if !l.noRegister(rec) {
 			return nil
 		}
 		if at, taken := l.tracepoints[p.Symbol]; taken && l.t.Has(target.QuirkOneTracepointProbe) {

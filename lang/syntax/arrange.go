@@ -235,8 +235,28 @@ func (a *arranger) isName(i int) bool {
 		return prev.end == a.at(i).start
 	case a.innermost() == paren:
 		return prev.is("(") || prev.is(",")
-	case a.innermost() == fields:
-		return prev.is("{") || prev.is(",") || a.at(i).sep
+	case a.innermost() == fields && (prev.is("{") || prev.is(",") || a.at(i).sep):
+		return true
+	case a.at(i+1).is("=") && len(a.open) == 0:
+		return prev.is("by") || prev.is(",") // a key's name
+	}
+	return a.stageName(i)
+}
+
+// stageName reports whether the reserved word i is meant as the name of a stage:
+// after `as`, which is said to be wrong, or before a dot.
+func (a *arranger) stageName(i int) bool {
+	w, prev, next := a.at(i), a.at(a.last), a.at(i+1)
+	if next.is(".") && next.start == w.end && a.at(i+2).start == next.end {
+		return true
+	}
+	if !prev.is("as") || prev.line != w.line {
+		return false
+	}
+	switch w.text {
+	case "on", "in", "from", "event", "hist", "trace", "param", "const":
+		a.errs.add(reserved(*w))
+		return true
 	}
 	return false
 }
@@ -254,6 +274,10 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 			return false
 		case w.is("on") && prev.is("emit"):
 			return false
+		case w.is("on") && !first && !prev.is("as") && a.wantsKeys(i):
+			a.errs.add(onForBy(*w))
+			w.text = "by"
+			return false
 		case first && (named || len(a.open) == 0):
 			return true
 		}
@@ -266,6 +290,17 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 		a.errs.add(misspeltStatement(w.span(), w.text, head))
 		a.words[i].kind, a.words[i].text = TokenKeyword, head
 		return true
+	}
+	return false
+}
+
+// wantsKeys reports whether word i stands in a stage of a join that has no keys
+// yet.
+func (a *arranger) wantsKeys(i int) bool {
+	for j := i - 1; j >= 0 && len(a.starts) > 0 && j > a.starts[len(a.starts)-1]; j-- {
+		if w := a.at(j); w.kind == TokenKeyword && (w.is("then") || w.is("by")) {
+			return w.is("then")
+		}
 	}
 	return false
 }

@@ -162,6 +162,9 @@ func badNumber(sp source.Span, raw string, err error) *mistake {
 	m := newMistake(diag.BadNumber, sp, "bad number '%s': %v", raw, err)
 	switch err {
 	case errFraction:
+		if isDigit(raw[len(raw)-1]) {
+			return m.note("take a smaller unit: 1500us for 1.5ms; an address stands in quotes: \"10.0.0.1\"")
+		}
 		m.note("take a smaller unit: 1500us for 1.5ms")
 	case errLeadingZero:
 		m.note("octal is written 0o%s", strings.TrimLeft(raw, "0_"))
@@ -176,12 +179,6 @@ func badNumber(sp source.Span, raw string, err error) *mistake {
 		m.note("units are ns us ms s KiB MiB GiB; a name that starts with a digit stands in backticks: `%s`", raw)
 	}
 	return m
-}
-
-// nearUnits are spellings of units that are not ours, in lower case.
-var nearUnits = map[string]string{
-	"k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB", "g": "GiB", "gb": "GiB", "gib": "GiB",
-	"sec": "s", "secs": "s", "nsec": "ns", "usec": "us", "µs": "us", "msec": "ms",
 }
 
 func blankUnit(sp source.Span, number, unit string) *mistake {
@@ -223,13 +220,11 @@ func notStatement(got word) *mistake {
 	return m.note("statements are %s", strings.Join(heads, ", "))
 }
 
-// foreignHeads are words of other languages, with ours.
-var foreignHeads = map[string]string{
-	"probe": "trace", "let": "const", "var": "param", "def": "const", "set": "option", "include": "import",
-	"use": "import", "record": "trace", "count": "hist", "histogram": "hist", "synthetic": "event", "eprobe": "event",
-}
-
 func reserved(got word) *mistake {
+	if got.is("hist") {
+		return newMistake(diag.ReservedWord, got.span(), "'hist' is a reserved word").
+			note("a key is grouped by powers of two with 'log2(x)'; as a name it stands in backticks: `hist`").fix(got.span(), "`hist`")
+	}
 	return newMistake(diag.ReservedWord, got.span(), "'%s' is a reserved word", got.text).
 		note("as a name it stands in backticks: `%s`", got.text).fix(got.span(), "`"+got.text+"`")
 }
@@ -237,14 +232,6 @@ func reserved(got word) *mistake {
 func nameWithMarks(sp source.Span, text string) *mistake {
 	return newMistake(diag.Syntax, sp, "a name with such characters stands in backticks").
 		note("write `%s`", text).fix(sp, "`"+text+"`")
-}
-
-// wrongOperators are operators that other languages have, with what to write
-// here; "" where there is nothing.
-var wrongOperators = map[string]string{
-	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=>": ">=", "and": "&&", "or": "||", "not": "!", "..=": "..",
-	"=~": "~", "<<": "", ">>": "", "^": "", "%": "", ":=": "=", "+=": "", "-=": "", "|=": "",
-	"is": "==", "like": "~", "xor": "", "mod": "", "matches": "~",
 }
 
 func wrongOperator(sp source.Span, op string) *mistake {
@@ -256,8 +243,11 @@ func wrongOperator(sp source.Span, op string) *mistake {
 		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).note("write '%s'", right).fix(sp, right)
 	}
 	m := newMistake(diag.BadOperator, sp, "there is no operator '%s'", op)
-	if op == "<<" || op == ">>" {
+	switch op {
+	case "<<", ">>":
 		m.note("multiply or divide by a power of two; 'bits(x, offset, width)' takes bits out")
+	case "%", "mod":
+		m.note("the remainder by a power of two is in the low bits: 'x & 7'")
 	}
 	return m
 }

@@ -30,6 +30,26 @@ var mistakeGroups = []struct {
 	name    string
 	scripts []string
 }{
+	{"habits", []string{
+		"trace tracepoint:sched:sched_switch",
+		"trace kprobe:vfs_read",
+		"trace func:ext4:ext4_sync_file",
+		"trace kprobe:",
+		"trace sched/sched_switch",
+		"trace sched/sched_switch/x",
+		"trace a where x mod 3",
+		"trace a print \"%s\" x y",
+		"hist a by b { count() }",
+		"hist a by hist(b)",
+		"hist a by b sort by count limit 10",
+		"hist a by b every 1s",
+		"option clock = mono",
+		"trace func f?.enter",
+		"event e from a as x then b as y on x.k == y.k { z = y.z }",
+		"event e from a as x then b as y by k where y.k > 3 { z = y.z }",
+		"event e from a as in then b as on by in.k == on.k { t = on.$time - in.$time }",
+		"trace a where d == 10.0.0.1",
+	}},
 	{"tokens", []string{
 		"trace a where comm == \"bash\ntrace b",
 		"trace a where path == \"C:\\\"\ntrace b",

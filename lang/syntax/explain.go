@@ -37,6 +37,9 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 	}
 	if what := e.wanted(); what != "" {
 		m = e.want(what)
+		if names := e.namesAfterColon(); names != nil {
+			m = colonAfterKind(e.got.span(), e.prev.text, names)
+		}
 		if from, to = e.clause(); m.d.Code == diag.ReservedWord && to == i {
 			to = o.after(i + 1)
 		}
@@ -84,6 +87,19 @@ func (e *explainer) want(what string) *mistake {
 		return reserved(e.got)
 	}
 	return wantAfter(what, e.prev.token(), e.got.token())
+}
+
+// namesAfterColon returns what follows a colon that stands directly behind the
+// word that begins a source, nil if none does.
+func (e *explainer) namesAfterColon() []string {
+	if !e.got.is(":") || kindOf(e.prev.text) == KindName || kindOf(e.prev.text) >= KindUfunc {
+		return nil
+	}
+	var names []string
+	for j := e.i; j+1 < len(e.words) && e.words[j].is(":") && e.words[j+1].kind == TokenIdent; j += 2 {
+		names = append(names, e.words[j+1].text)
+	}
+	return names
 }
 
 func wantsName(what string) bool {
@@ -339,6 +355,8 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return e.want("'" + missing + "'"), 0, 0
 	case got.kind == TokenOp && (got.is(")") || got.is("]") || got.is("}")):
 		return closesNothing(got.span(), got.text), from, to
+	case got.is(".") && e.prev.is("?") && e.i+1 < len(e.words):
+		return questionBeforeEnd(source.Span{Start: e.prev.start, End: e.words[e.i+1].end}, e.words[e.i+1].text), from, e.after(e.i + 2)
 	case e.adjacentMark():
 		m, from = e.unquoted()
 		return m, from, e.skipRun()
@@ -350,6 +368,14 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return wrongOperator(got.span(), got.text), from, to
 	case got.is(":=") && (missing == "=" || e.head == "param"):
 		return colonEqualsOperator(got.span()), 0, 0
+	case got.is("=") && e.head == "option":
+		return assignedOption(got.span()), from, to
+	case e.head == "trace" && last.name == "print" && got.kind == TokenIdent && !got.is("paused"):
+		return valuesOfPrint(got), from, to
+	case got.is("where") && last.name == "by" && e.head == "event", got.is("let") && last.name == "by" && e.head == "event":
+		return whereAfterKeys(got), from, to
+	case insteadOfClause[got.text] != "" && missing == "":
+		return insteadClause(got), from, to
 	case got.is("by") && e.head == "event":
 		return byWithoutThen(got), from, to
 	case got.is("paused") && e.head == "hist" && last.name == "":
@@ -366,6 +392,9 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return misspeltClause(got, "where"), from, to
 	case missing != "" && (e.head != "on" || indexOf(clauses, got.text) < 0):
 		m = e.want("'" + missing + "'")
+		if missing == "by" {
+			wantKeys(m)
+		}
 		from, to = e.clause()
 		return m, from, to
 	case got.is("{"):
@@ -394,18 +423,6 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 
 // kindNames are the words that begin a source.
 var kindNames = []string{"syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}
-
-// foreignClauses are words of other languages, with ours.
-var foreignClauses = map[string]string{
-	"if": "where", "when": "where", "filter": "where", "if:": "where", "group": "by", "order": "sort",
-	"limit": "size", "unless": "where", "keys": "by", "vals": "{", "join": "then",
-}
-
-// foreignActions are what the kernel and others call our actions.
-var foreignActions = map[string]string{
-	"traceoff": "stop", "traceon": "start", "stacktrace": "stack", "disable": "stop", "enable": "start",
-	"disable_event": "stop", "enable_event": "start", "kstack": "stack",
-}
 
 // adjacentMark reports whether word i stands directly behind a name, as in
 // `my-event` and `foo.isra.0`.
@@ -440,7 +457,11 @@ func (e *explainer) unquoted() (m *mistake, from int) {
 	for j := lo; j < hi; j++ {
 		text += e.words[j].text
 	}
-	return nameWithMarks(source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}, text), from
+	sp := source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}
+	if hi-lo == 3 && e.words[lo+1].is("/") && inGroup {
+		return slashInName(sp, e.words[lo].text, e.words[lo+2].text), from
+	}
+	return nameWithMarks(sp, text), from
 }
 
 func (e *explainer) skipRun() int {

@@ -162,7 +162,12 @@ func (c *cursor) trailing(f *Field) error {
 		return fieldWantsName(f.Value.Span(), t.Value)
 	case f.Value == nil || f.Name == nil:
 		if c.is(".") || c.is("->") || c.is("[") || c.is("(") || level(t) > 0 {
-			return fieldWithoutName(spanOf(t), t.Value)
+			m := fieldWithoutName(spanOf(t), t.Value)
+			if f.Name != nil && (c.is("(") || c.is("->")) {
+				m.d.Notes = nil
+				m.note("write 'NAME = %s%s'", f.Name.Raw, map[string]string{"(": "(…)", "->": "->…"}[t.Value])
+			}
+			return m
 		}
 		if f.Name != nil && f.Type == nil && isClause(f.Name.Raw) {
 			return clauseInBraces(f.Name.Span(), f.Name.Raw)

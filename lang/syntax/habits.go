@@ -1,0 +1,106 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
+
+// This file has what the habits of other languages, of tools and of tracefs make
+// people write, with what to write here.
+
+// nearUnits are spellings of units that are not ours, in lower case.
+var nearUnits = map[string]string{
+	"k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB", "g": "GiB", "gb": "GiB", "gib": "GiB",
+	"sec": "s", "secs": "s", "nsec": "ns", "usec": "us", "µs": "us", "msec": "ms",
+}
+
+// foreignHeads are words of other languages, with ours.
+var foreignHeads = map[string]string{
+	"probe": "trace", "let": "const", "var": "param", "def": "const", "set": "option", "include": "import",
+	"use": "import", "record": "trace", "count": "hist", "histogram": "hist", "synthetic": "event", "eprobe": "event",
+}
+
+// wrongOperators are operators that other languages have, with what to write
+// here; "" where there is nothing.
+var wrongOperators = map[string]string{
+	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=>": ">=", "and": "&&", "or": "||", "not": "!", "..=": "..",
+	"=~": "~", "<<": "", ">>": "", "^": "", "%": "", ":=": "=", "+=": "", "-=": "", "|=": "",
+	"is": "==", "like": "~", "xor": "", "mod": "", "matches": "~",
+}
+
+// foreignClauses are words of other languages, with ours.
+var foreignClauses = map[string]string{
+	"if": "where", "when": "where", "filter": "where", "if:": "where", "group": "by", "order": "sort",
+	"unless": "where", "keys": "by", "vals": "{", "join": "then",
+}
+
+// foreignActions are what the kernel and others call our actions.
+var foreignActions = map[string]string{
+	"traceoff": "stop", "traceon": "start", "stacktrace": "stack", "disable": "stop", "enable": "start",
+	"disable_event": "stop", "enable_event": "start", "kstack": "stack",
+}
+
+// insteadOfClause are clauses of other languages for what is said otherwise.
+var insteadOfClause = map[string]string{
+	"limit": "all rows are shown; with 'sort by count desc' the greatest come first",
+	"top":   "all rows are shown; with 'sort by count desc' the greatest come first",
+	"every": "'ep run --interval 1s' prints it each second", "interval": "'ep run --interval 1s' prints it each second",
+	"for": "'ep run --for 10s' ends by itself", "timeout": "'ep run --for 10s' ends by itself",
+}
+
+// slashInName is about a group and its event as tracefs has them: two folders.
+func slashInName(sp source.Span, group, name string) *mistake {
+	return newMistake(diag.Syntax, sp, "a group and its event are joined by '.'").
+		note("write '%s.%s'", group, name).fix(sp, group+"."+name)
+}
+
+// colonAfterKind is about `kprobe:vfs_read` and `tracepoint:sched:sched_switch`.
+func colonAfterKind(sp source.Span, kind string, names []string) *mistake {
+	m := newMistake(diag.Syntax, sp, "no ':' stands after '%s'", kind)
+	switch {
+	case len(names) == 2 && kind == "tracepoint":
+		return m.note("write '%s.%s'", names[0], names[1])
+	case len(names) > 0:
+		return m.note("write '%s %s'", kind, strings.Join(names, ":"))
+	}
+	return m
+}
+
+// wantKeys says that a stage of a join has no keys.
+func wantKeys(m *mistake) *mistake {
+	return m.note("a stage after 'then' says how it is paired with those before: 'by a.f == b.g'")
+}
+
+// onForBy is about `then b on a.f == b.g`.
+func onForBy(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "the keys of a join stand after 'by'").note("write 'by'").fix(got.span(), "by")
+}
+
+// insteadClause is about a clause of another language for what is said elsewhere.
+func insteadClause(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "unknown clause '%s'", got.text).note("%s", insteadOfClause[got.text])
+}
+
+// valuesOfPrint is about values behind the text of print.
+func valuesOfPrint(got word) *mistake {
+	return newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text)).
+		note("a value stands in the text: 'print \"… {%s}\"'", got.text)
+}
+
+// assignedOption is about `option clock = mono`.
+func assignedOption(sp source.Span) *mistake {
+	return newMistake(diag.Syntax, sp, "no '=' stands before the value of an option").note("write 'option NAME VALUE'").fix(sp, "")
+}
+
+// questionBeforeEnd is about `func F?.exit`.
+func questionBeforeEnd(sp source.Span, end string) *mistake {
+	return newMistake(diag.Syntax, sp, "'?' stands behind all of a source").note("write '.%s?'", end)
+}
+
+// whereAfterKeys is about `then b by K where C`.
+func whereAfterKeys(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "%s of a stage stands before its 'by'", quote(got.text)).
+		note("write 'then STAGE as b where … by …'; what is about the new event stands after 'having'")
+}
