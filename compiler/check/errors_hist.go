@@ -7,6 +7,7 @@ import (
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
 )
 

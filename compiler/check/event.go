@@ -36,6 +36,7 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		return u
 	}
 	sc := c.newScope()
+	sc.made = e.Fields
 	for _, st := range append([]*syntax.Stage{&from}, stagesOf(e.Then)...) {
 		if st.As != nil {
 			sc.later[st.As.Text()] = st.As.Span()
@@ -142,8 +143,11 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 	if len(sources[0].Alts) > 0 {
 		st.Span = sources[0].Alts[0].One.Span()
 	}
-	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used}
-	if s.Where != nil {
+	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used, made: sc.made, inline: sc.inline}
+	if cast := lastCast(s.Where); s.As == nil && cast != nil && c.lateAlias(cast) {
+		name := cast.Type.(*syntax.TypeName).Name
+		st.Alias, view.aliasAt = name.Text(), name.Span()
+	} else if s.Where != nil {
 		st.Where = c.condition(s.Where, home)
 		if !sc.several { // of one source it may hold, of another not
 			c.constantCondition("where", s.Where, st.Where)
@@ -160,6 +164,22 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 		c.tooManyKeys(by[command.MaxHistKeys].Span(), len(st.Keys))
 	}
 	return false
+}
+
+// lastCast returns the cast that a condition ends with, nil if it ends otherwise.
+func lastCast(e syntax.Expr) *syntax.Cast {
+	for {
+		switch x := e.(type) {
+		case *syntax.Binary:
+			e = x.Y
+		case *syntax.Unary:
+			e = x.X
+		case *syntax.Cast:
+			return x
+		default:
+			return nil
+		}
+	}
 }
 
 // let checks `n = E`: a value captured when the stage happens.
@@ -328,10 +348,6 @@ func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Sour
 	case nil:
 	case *ir.Derived:
 		tr := &ir.Trace{Event: from.Event, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
-	if len(sources) > 1 {
-		from := len(c.list)
-		defer func() { c.sayOnce(from) }()
-	}
 		c.prog.Traces = append(c.prog.Traces, tr)
 	case *ir.KernelEvent:
 		tr := &ir.Trace{Kernel: from.Format, Print: c.template(t.Print, from.Vars()), Paused: t.Paused, Span: src.Span()}
@@ -348,6 +364,7 @@ func (c *checker) traceSource(t *syntax.Trace, s *syntax.Stage, src *syntax.Sour
 func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 	ev := &ir.Event{Span: s.Span(), Whole: t.Span(), Inline: true}
 	sc := c.newScope()
+	sc.made, sc.inline = t.Fields, true
 	c.stage(ev, sc, s, nil)
 	if ev.Stages[0].Source == nil {
 		return
