@@ -61,7 +61,7 @@ type jsonWrite struct {
 type jsonOrigin struct {
 	Lo int `json:"lo"`
 	Hi int `json:"hi"`
-	*jsonPlace
+	*source.Place
 }
 
 type jsonStream struct {
@@ -70,7 +70,7 @@ type jsonStream struct {
 	Event  string      `json:"event"`
 	Fields []jsonField `json:"fields"`
 	Print  string      `json:"print,omitempty"`
-	*jsonPlace
+	*source.Place
 }
 
 type jsonField struct {
@@ -95,7 +95,7 @@ type jsonTable struct {
 	Values []jsonColumn `json:"values"`
 	Sort   []jsonSort   `json:"sort"`
 	Paused bool         `json:"paused,omitempty"`
-	*jsonPlace
+	*source.Place
 }
 
 type jsonHist struct {
@@ -117,31 +117,13 @@ type jsonSort struct {
 	Desc bool   `json:"desc,omitempty"`
 }
 
-// jsonPlace is embedded by pointer: a nil one leaves its fields out.
-type jsonPlace struct {
-	Line    int        `json:"line"`
-	Col     int        `json:"col"`
-	EndLine int        `json:"endLine"`
-	EndCol  int        `json:"endCol"`
-	Start   source.Pos `json:"start"`
-	End     source.Pos `json:"end"`
-}
-
-func newPlace(p *plan.Plan, sp source.Span) *jsonPlace {
-	if p.Script == nil || !sp.Valid() {
-		return nil
-	}
-	from, to := p.Script.Position(sp.Start), p.Script.Position(sp.End)
-	return &jsonPlace{from.Line, from.Col, to.Line, to.Col, sp.Start, sp.End}
-}
-
 func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
 	out := jsonWrite{File: File(p, w), Data: w.Data, Mode: "append", Why: w.Why, Needs: w.Needs}
 	if w.Mode == plan.Truncate {
 		out.Mode = "truncate"
 	}
 	for _, o := range w.Origin {
-		out.Origins = append(out.Origins, jsonOrigin{o.Lo, o.Hi, newPlace(p, o.Span)})
+		out.Origins = append(out.Origins, jsonOrigin{o.Lo, o.Hi, p.Script.Place(o.Span)})
 	}
 	if w.Undo != nil {
 		u := newWrite(p, w.Undo)
@@ -153,7 +135,7 @@ func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
 func newStream(p *plan.Plan, s *plan.Stream) jsonStream {
 	out := jsonStream{
 		Name: s.Name, Group: s.Group, Event: s.Event, Print: s.Print,
-		Fields: []jsonField{}, jsonPlace: newPlace(p, s.Span),
+		Fields: []jsonField{}, Place: p.Script.Place(s.Span),
 	}
 	for _, f := range s.Fields {
 		out.Fields = append(out.Fields, newField(f.Name, f.Kernel, f.Type))
@@ -179,7 +161,7 @@ func newField(name, kernel string, t types.Type) jsonField {
 
 func newTable(p *plan.Plan, t *plan.Table) jsonTable {
 	out := jsonTable{
-		Name: t.Name, Paused: t.Paused, jsonPlace: newPlace(p, t.Span),
+		Name: t.Name, Paused: t.Paused, Place: p.Script.Place(t.Span),
 		Hists: []jsonHist{}, Keys: []jsonColumn{}, Values: []jsonColumn{}, Sort: []jsonSort{},
 	}
 	for _, h := range t.Hists {

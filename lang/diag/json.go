@@ -34,21 +34,21 @@ func JSON(w io.Writer, l List) error {
 	for _, d := range l {
 		j := jsonDiagnostic{
 			Severity: d.Severity.String(), Code: d.Code, Message: d.Message,
-			File: fileName(d.Source), jsonPlace: newPlace(d.Source, d.Span),
+			File: fileName(d.Source), Place: d.Source.Place(d.Span),
 		}
 		for _, n := range d.Notes {
 			src := n.Source
 			if src == nil {
 				src = d.Source
 			}
-			note := jsonNote{Message: n.Message, jsonPlace: newPlace(src, n.Span)}
-			if note.jsonPlace != nil {
+			note := jsonNote{Message: n.Message, Place: src.Place(n.Span)}
+			if note.Place != nil {
 				note.File = fileName(src)
 			}
 			j.Notes = append(j.Notes, note)
 		}
 		for _, f := range d.Fixes {
-			j.Fixes = append(j.Fixes, jsonFix{jsonPlace: newPlace(d.Source, f.Span), Text: f.Text})
+			j.Fixes = append(j.Fixes, jsonFix{Place: d.Source.Place(f.Span), Text: f.Text})
 		}
 		out.Diagnostics = append(out.Diagnostics, j)
 	}
@@ -67,7 +67,7 @@ type jsonDiagnostic struct {
 	Severity string `json:"severity"`
 	Code     Code   `json:"code"`
 	File     string `json:"file,omitempty"`
-	*jsonPlace
+	*source.Place
 	Message string     `json:"message"`
 	Notes   []jsonNote `json:"notes,omitempty"`
 	Fixes   []jsonFix  `json:"fixes,omitempty"`
@@ -76,30 +76,12 @@ type jsonDiagnostic struct {
 type jsonNote struct {
 	Message string `json:"message"`
 	File    string `json:"file,omitempty"`
-	*jsonPlace
+	*source.Place
 }
 
 type jsonFix struct {
-	*jsonPlace
+	*source.Place
 	Text string `json:"text"`
-}
-
-// jsonPlace is embedded by pointer: a nil one leaves its fields out.
-type jsonPlace struct {
-	Line    int        `json:"line"`
-	Col     int        `json:"col"`
-	EndLine int        `json:"endLine"`
-	EndCol  int        `json:"endCol"`
-	Start   source.Pos `json:"start"`
-	End     source.Pos `json:"end"`
-}
-
-func newPlace(src *source.Source, sp source.Span) *jsonPlace {
-	if src == nil || !sp.Valid() {
-		return nil
-	}
-	from, to := src.Position(sp.Start), src.Position(sp.End)
-	return &jsonPlace{from.Line, from.Col, to.Line, to.Col, sp.Start, sp.End}
 }
 
 func fileName(src *source.Source) string {
