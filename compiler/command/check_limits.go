@@ -10,19 +10,12 @@ import (
 func limits(c Command) error {
 	var err error
 	switch c := c.(type) {
-	case *Eprobe:
-		err = limitProbe(c.EventName, c.Args)
-	case *Kprobe:
-		err = limitProbe(c.EventName, c.Args)
-		if err == nil {
-			err = limit("maxactive", c.MaxActive, MaxActive)
+	case *Eprobe, *Kprobe, *Fprobe, *Tprobe, *Uprobe:
+		made, _ := Made(c)
+		err = limitProbe(made, Args(c))
+		if k, ok := c.(*Kprobe); ok && err == nil {
+			err = limit("maxactive", k.MaxActive, MaxActive)
 		}
-	case *Fprobe:
-		err = limitProbe(c.EventName, c.Args)
-	case *Tprobe:
-		err = limitProbe(c.EventName, c.Args)
-	case *Uprobe:
-		err = limitProbe(c.EventName, c.Args)
 	case *Synthetic:
 		err = limit("fields", len(c.Fields), MaxSynthFields)
 	case *Hist:

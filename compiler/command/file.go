@@ -83,19 +83,10 @@ func Truncates(c Command) bool {
 // and actions; its undo in turn makes it again. A hist that starts paused is
 // removed; one that goes on is paused.
 func Undo(c Command) Command {
+	if made, ok := Made(c); ok {
+		return undoEvent(made)
+	}
 	switch c := c.(type) {
-	case *Eprobe:
-		return undoEvent(c.EventName)
-	case *Kprobe:
-		return undoEvent(c.EventName)
-	case *Fprobe:
-		return undoEvent(c.EventName)
-	case *Tprobe:
-		return undoEvent(c.EventName)
-	case *Uprobe:
-		return undoEvent(c.EventName)
-	case *Synthetic:
-		return undoEvent(EventName{Group: synthetic, Name: c.Name})
 	case *Delete:
 		return nil
 	case *Hist:

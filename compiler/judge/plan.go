@@ -73,22 +73,6 @@ func (j *Judge) planned(w plan.Write, prefix string) *Refusal {
 
 // makes returns the event that a command makes.
 func makes(c command.Command) (name, bool) {
-	var n command.EventName
-	switch c := c.(type) {
-	case *command.Eprobe:
-		n = c.EventName
-	case *command.Kprobe:
-		n = c.EventName
-	case *command.Fprobe:
-		n = c.EventName
-	case *command.Tprobe:
-		n = c.EventName
-	case *command.Uprobe:
-		n = c.EventName
-	case *command.Synthetic:
-		n = command.EventName{Group: "synthetic", Name: c.Name}
-	default:
-		return name{}, false
-	}
-	return name{n.Group, n.Name}, true
+	n, ok := command.Made(c)
+	return name{n.Group, n.Name}, ok
 }

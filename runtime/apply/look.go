@@ -142,8 +142,10 @@ func sameEvent(asked, shown command.Command) bool {
 	if command.Equal(command.Shown(asked), command.Shown(shown)) {
 		return true
 	}
-	a, b := argsOf(asked), argsOf(shown)
-	if len(a) != len(b) || made(asked) != made(shown) || kindOf(asked) != kindOf(shown) {
+	name, _ := command.Made(asked)
+	other, _ := command.Made(shown)
+	a, b := command.Args(asked), command.Args(shown)
+	if len(a) != len(b) || name != other || kindOf(asked) != kindOf(shown) {
 		return false
 	}
 	special := false
@@ -154,22 +156,6 @@ func sameEvent(asked, shown command.Command) bool {
 		special = special || isSpecial(a[i].Fetch)
 	}
 	return special
-}
-
-func argsOf(c command.Command) []command.Arg {
-	switch c := c.(type) {
-	case *command.Eprobe:
-		return c.Args
-	case *command.Kprobe:
-		return c.Args
-	case *command.Fprobe:
-		return c.Args
-	case *command.Tprobe:
-		return c.Args
-	case *command.Uprobe:
-		return c.Args
-	}
-	return nil
 }
 
 func kindOf(c command.Command) string {

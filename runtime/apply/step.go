@@ -47,26 +47,8 @@ func (s *step) event() command.EventName {
 		name, _ := eventOf(s.Data)
 		return name
 	}
-	return made(s.cmd)
-}
-
-// made returns the name of the event that c makes, zero if it makes none.
-func made(c command.Command) command.EventName {
-	switch c := c.(type) {
-	case *command.Eprobe:
-		return c.EventName
-	case *command.Kprobe:
-		return c.EventName
-	case *command.Fprobe:
-		return c.EventName
-	case *command.Tprobe:
-		return c.EventName
-	case *command.Uprobe:
-		return c.EventName
-	case *command.Synthetic:
-		return command.EventName{Group: "synthetic", Name: c.Name}
-	}
-	return command.EventName{}
+	made, _ := command.Made(s.cmd)
+	return made
 }
 
 // Steps returns what Apply would do for p, in order: the instance first, if p
