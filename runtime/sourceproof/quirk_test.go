@@ -12,9 +12,9 @@ import (
 )
 
 // quirkCases show by raw lines what kernels get wrong, and that the table of
-// quirks says of which; next to each, ep's way out. What would stop a kernel, or
-// overwrite its memory, is not tried: the compiler's tests hold that ep never
-// writes it.
+// quirks says of which; next to each, ep's way out. What would stop a kernel is
+// in deadlyCases. What would overwrite its memory is not tried: the compiler's
+// tests hold that ep never writes it.
 var quirkCases = []vm.Case{
 	on("quirks-accepted", joins, proveAccepted),
 	on("quirks-pointer-byte", joins, provePointerByte),

@@ -32,6 +32,10 @@ type Case struct {
 	// a failure.
 	MayComplain bool
 
+	// Kills, if not nil, says which kernels the case must stop: there it is the end of the guest, or a hang, that passes
+	// in [Test]. It is for the mistakes of kernels. The next case finds a guest that was booted anew.
+	Kills func(k Kernel) bool
+
 	// Check, if not nil, looks on the host at what a passed case brought back. Only [Test] calls it.
 	Check func(t *testing.T, r Result)
 }

@@ -128,6 +128,9 @@ const tries = 3
 
 // bad reports whether the result of c is a failure.
 func (r Result) bad(c Case) bool {
+	if c.Kills != nil && c.Kills(r.Kernel) {
+		return r.Status != Died && r.Status != TimedOut
+	}
 	if r.Status != Passed && r.Status != Skipped {
 		return true
 	}
