@@ -169,3 +169,17 @@ func TestConsoleTailKeepsTheEnd(t *testing.T) {
 		t.Errorf("kept %d bytes", len(c.buf))
 	}
 }
+
+func TestCaseThatMustEndItsGuest(t *testing.T) {
+	k := Kernel{Name: "here"}
+	c := Case{Kills: func(k Kernel) bool { return k.Name == "here" }}
+	for status, bad := range map[Status]bool{Died: false, TimedOut: false, Passed: true, Failed: true, Skipped: true} {
+		if got := (Result{Kernel: k, Status: status}).bad(c); got != bad {
+			t.Errorf("%s where it must die: got %t", status, got)
+		}
+		elsewhere := status != Passed && status != Skipped
+		if got := (Result{Kernel: Kernel{Name: "elsewhere"}, Status: status}).bad(c); got != elsewhere {
+			t.Errorf("%s elsewhere: got %t", status, got)
+		}
+	}
+}
