@@ -246,6 +246,9 @@ func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []v
 		}
 		return o
 	}
+	if o := l.observeProbe(st, want); o != nil && !own {
+		return o
+	}
 	ev.Name = l.names.hidden(ev, "seen")
 	r := l.build(rec)
 	if r == nil {
@@ -262,6 +265,44 @@ func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []v
 		} else {
 			o.fields = append(o.fields, command.HistField{Name: w.name, Span: w.x.Span()})
 		}
+	}
+	return o
+}
+
+// observeProbe finds the wanted values, and what the stage's condition tests, in the
+// record of an event of the script that is a probe, if it has them all whole; nil if
+// not. A second probe beside it would read the same again.
+func (l *lowerer) observeProbe(st *ir.Stage, want []value) *observed {
+	d, ok := st.Source.(*ir.Derived)
+	if !ok {
+		return nil
+	}
+	r := l.event(d.Event)
+	if r == nil || r.recipe == nil {
+		return nil
+	}
+	o := &observed{on: r, cond: r.gate}
+	for _, w := range ir.Conjuncts(st.Where) {
+		if _, known := w.(*ir.Const); known || !testable(w, r) {
+			return nil
+		}
+		c, ok := l.cond(w, columnsOf(r))
+		if !ok {
+			return nil
+		}
+		o.cond = and(o.cond, c)
+	}
+	for _, w := range want {
+		if !l.common(w.x) {
+			ref, ok := uncast(w.x).(*ir.FieldRef)
+			if !ok {
+				return nil
+			}
+			if c := r.column(ref.Name); c == nil || !c.whole() || c.inPlace > 0 {
+				return nil
+			}
+		}
+		o.fields = append(o.fields, histField(w.x))
 	}
 	return o
 }
