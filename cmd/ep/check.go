@@ -28,7 +28,7 @@ Examples:
     ep check --writes setup.sh --target 6.1-x86_64
     ep compile openat.ep | ep check --writes -
 
-With --writes no kernel is asked either: for each write a line says 'accepted' or 'rejected', and after a tab the reason, or what an accepted line does not do though it seems to. It reads lines of shell scripts that write to tracefs (echo, printf, tee, mkdir) and lines 'FILE <- TEXT', '>FILE <- TEXT' for '>'; an empty line starts from a tracefs in which nobody made anything, save in a script that begins with #!, which is read whole. A write of which more is known only when the script runs, and one to a file that ep does not judge, is 'unknown'. The exit code is 1 if a write is rejected.
+With --writes no kernel is asked either: for each write a line says 'accepted' or 'rejected', and after a tab where it stands and the reason, or what an accepted line does not do though it seems to. It reads shell that writes to tracefs (echo, printf, cat, tee, mkdir; with variables, functions and loops over words) and lines 'FILE <- TEXT', '>FILE <- TEXT' for '>'; an empty line starts from a tracefs in which nobody made anything, save in a script that begins with #!, which is read whole. A write of which more is known only when the script runs, and one to a file that ep does not judge, is 'unknown'. The exit code is 1 if a write is rejected.
 `
 }
 

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"path"
 	"regexp"
 	"strings"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/eptrace/ep/compiler/judge"
@@ -16,92 +16,37 @@ import (
 type readWrite struct {
 	judge.Write
 	unknown string
-	line    int // of a script that is read whole
+	line    int // where the command stands that writes it
+	// Where its text begins and ends; a here-document begins below its command.
+	textLine, lastLine int
 }
 
-// writeReader takes the writes out of lines of text: `FILE <- TEXT`, or lines of
-// a shell script. It follows what the script sets: variables, the folder.
-type writeReader struct {
-	vars map[string]string
-	dir  string // below the root of tracefs
+// lineOf returns the line on which the byte at offset of the write's text stands.
+func (w readWrite) lineOf(offset int) int {
+	return min(w.textLine+strings.Count(w.Text[:offset], "\n"), w.lastLine)
 }
 
 // direct is `[>]FILE <- TEXT`; `mkdir DIR <-` and `rmdir DIR <-` make and remove
 // instances. In TEXT `\n` begins a new line of the same write.
 var direct = regexp.MustCompile(`^\s*(>?[^\s<>'"]+|(?:mkdir|rmdir)[ :][^\s<>'"]+) <-(?: (.*))?$`)
 
-// line returns the writes of one line.
-func (r *writeReader) line(line string) []readWrite {
-	if m := direct.FindStringSubmatch(line); m != nil {
-		return []readWrite{directWrite(m[1], m[2])}
-	}
-	if strings.HasPrefix(strings.TrimSpace(line), "#") {
-		return nil
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
-	if err != nil {
-		if !strings.Contains(line, ">") {
-			return nil // a part of something longer
-		}
-		return []readWrite{{unknown: "not a line of a shell script that stands alone"}}
-	}
-	var list []readWrite
-	for _, s := range file.Stmts {
-		list = append(list, r.stmt(s)...)
-	}
-	return list
-}
-
-func directWrite(file, text string) readWrite {
+func directWrite(file, text string, line int) readWrite {
 	w := judge.Write{File: file, Text: strings.ReplaceAll(text, `\n`, "\n")}
 	switch {
 	case strings.HasPrefix(file, ">"):
 		w.Op, w.File = judge.Truncate, file[1:]
-	case strings.HasPrefix(file, "mkdir"):
+	case strings.HasPrefix(file, "mkdir ") || strings.HasPrefix(file, "mkdir:"):
 		w.Op, w.File, w.Text = judge.Mkdir, file[len("mkdir "):], ""
-	case strings.HasPrefix(file, "rmdir"):
+	case strings.HasPrefix(file, "rmdir ") || strings.HasPrefix(file, "rmdir:"):
 		w.Op, w.File, w.Text = judge.Rmdir, file[len("rmdir "):], ""
 	}
 	w.File = tracefsPath("", w.File)
-	return readWrite{Write: w}
+	return readWrite{Write: w, line: line, textLine: line, lastLine: line}
 }
 
-func (r *writeReader) stmt(s *syntax.Stmt) []readWrite {
-	switch c := s.Cmd.(type) {
-	case *syntax.BinaryCmd:
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			return atLine(s, r.pipe(c))
-		}
-		return append(r.stmt(c.X), r.stmt(c.Y)...)
-	case *syntax.CallExpr:
-		return atLine(s, r.call(s, c))
-	case *syntax.Block:
-		return r.stmts(c.Stmts)
-	case *syntax.Subshell:
-		return r.stmts(c.Stmts)
-	}
-	var list []readWrite
-	if s.Cmd != nil {
-		// Whether a loop or a branch runs, and with what, is not known.
-		syntax.Walk(s.Cmd, func(n syntax.Node) bool {
-			if inner, ok := n.(*syntax.Stmt); ok {
-				if _, simple := inner.Cmd.(*syntax.CallExpr); simple && len(inner.Redirs) > 0 {
-					list = append(list, atLine(inner, []readWrite{{unknown: "whether this runs is known when it does"}})...)
-					return false
-				}
-			}
-			return true
-		})
-	}
-	return list
-}
-
-// atLine notes the line of s.
-func atLine(s *syntax.Stmt, list []readWrite) []readWrite {
-	for i := range list {
-		list[i].line = int(s.Pos().Line())
-	}
-	return list
+// parseShell reads text, which begins on a line of the whole.
+func parseShell(text string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
 // shellScript returns the writes of a whole shell script, which begins with #!;
@@ -110,295 +55,90 @@ func shellScript(text []byte) (list []readWrite, ok bool) {
 	if !bytes.HasPrefix(text, []byte("#!")) {
 		return nil, false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+	file, err := parseShell(string(text))
 	if err != nil {
 		return nil, false
 	}
-	var r writeReader
-	return r.stmts(file.Stmts), true
+	var sh shell
+	sh.stmts(file.Stmts)
+	return sh.list, true
 }
 
-func (r *writeReader) stmts(stmts []*syntax.Stmt) []readWrite {
-	var list []readWrite
-	for _, s := range stmts {
-		list = append(list, r.stmt(s)...)
-	}
-	return list
+// goesOn reports whether err is of a text that ends too early: a here-document is
+// not closed, a loop not done.
+func goesOn(err error) bool {
+	var e syntax.ParseError
+	return errors.As(err, &e) && (e.Incomplete || strings.HasPrefix(e.Text, "unclosed here-document"))
 }
 
-// pipe is `echo TEXT | tee [-a] FILE`.
-func (r *writeReader) pipe(c *syntax.BinaryCmd) []readWrite {
-	left, ok1 := c.X.Cmd.(*syntax.CallExpr)
-	right, ok2 := c.Y.Cmd.(*syntax.CallExpr)
-	if !ok1 || !ok2 {
-		return nil
-	}
-	to, known := r.words(right.Args)
-	to = unprefixed(to)
-	if len(to) == 0 || to[0] != "tee" {
-		return nil
-	}
-	w := r.teed(to)
-	if path.IsAbs(w.File) {
-		return nil // a file elsewhere
-	}
-	if !known {
-		w.unknown = notKnown
-		return []readWrite{w}
-	}
-	return r.text(w, c.X, left)
+// The most lines that one command of a text has that is no script, and how often
+// it is looked for so many.
+const (
+	maxCommandLines = 200
+	maxSearches     = 20
+)
+
+// writeReader takes the writes out of lines of text: `FILE <- TEXT`, or commands
+// of a shell.
+type writeReader struct {
+	lines    []string
+	searches int // for the end of a command that has none
+	sh       shell
 }
 
-// teed is the write that `tee` with the arguments makes, without its text.
-func (r *writeReader) teed(to []string) readWrite {
-	w := readWrite{Write: judge.Write{Op: judge.Truncate}}
-	for _, a := range to[1:] {
-		if strings.HasPrefix(a, "-") {
-			if a == "-a" || a == "--append" {
-				w.Op = judge.Append
-			}
-			continue
-		}
-		w.File = tracefsPath(r.dir, a)
+// next returns the writes of the command that begins on line n, counted from 0,
+// and the line after it.
+func (r *writeReader) next(n int) ([]readWrite, int) {
+	line := r.lines[n]
+	if m := direct.FindStringSubmatch(line); m != nil {
+		return []readWrite{directWrite(m[1], m[2], n+1)}, n + 1
 	}
-	return w
-}
-
-const notKnown = "what the script puts here is known when it runs"
-
-// call is a command of one program.
-func (r *writeReader) call(s *syntax.Stmt, c *syntax.CallExpr) []readWrite {
-	if len(c.Args) == 0 {
-		for _, a := range c.Assigns {
-			r.assign(a)
-		}
-		return r.redirected(s, c)
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return nil, n + 1
 	}
-	args, known := r.words(c.Args)
-	args = unprefixed(args)
-	if len(args) == 0 {
-		return nil
+	end := n + 1
+	for strings.HasSuffix(r.lines[end-1], `\`) && end < len(r.lines) {
+		end++
 	}
-	switch args[0] {
-	case "cd":
-		if len(args) > 1 && known {
-			r.dir = tracefsPath(r.dir, args[1])
+	line = strings.Join(r.lines[n:end], "\n")
+	file, err := parseShell(line)
+	if goesOn(err) && r.searches < maxSearches {
+		first := end
+		for goesOn(err) && end < len(r.lines) && end < n+maxCommandLines {
+			end++
+			file, err = parseShell(strings.Join(r.lines[n:end], "\n") + "\n")
 		}
-		return nil
-	case "export", "readonly", "local":
-		for _, a := range args[1:] {
-			if name, value, ok := strings.Cut(a, "="); ok {
-				r.set(name, value)
-			}
-		}
-		return nil
-	case "mkdir", "rmdir":
-		var list []readWrite
-		for _, a := range args[1:] {
-			if strings.HasPrefix(a, "-") {
-				continue
-			}
-			w := readWrite{Write: judge.Write{Op: judge.Mkdir, File: tracefsPath(r.dir, a)}}
-			if args[0] == "rmdir" {
-				w.Op = judge.Rmdir
-			}
-			if !known {
-				w.unknown = notKnown
-			}
-			if strings.HasPrefix(w.File, "instances/") {
-				list = append(list, w)
-			}
-		}
-		return list
-	case "tee":
-		w := r.teed(args)
-		if path.IsAbs(w.File) {
-			return nil
-		}
-		text, told := r.heredoc(s)
-		if w.Text = text; !known || !told {
-			w.unknown = notKnown
-		}
-		return []readWrite{w}
-	case "sh", "bash", "dash":
-		if len(args) > 2 && args[1] == "-c" && known {
-			return r.line(args[2])
-		}
-		return nil
-	}
-	return r.redirected(s, c)
-}
-
-// unprefixed leaves out what only says how a program is run.
-func unprefixed(args []string) []string {
-	for len(args) > 0 && (args[0] == "sudo" || args[0] == "command" || args[0] == "exec" || args[0] == "doas") {
-		args = args[1:]
-	}
-	return args
-}
-
-// redirected is `echo TEXT > FILE`, with > or >>.
-func (r *writeReader) redirected(s *syntax.Stmt, c *syntax.CallExpr) []readWrite {
-	var w readWrite
-	found := false
-	for _, d := range s.Redirs {
-		switch d.Op {
-		case syntax.RdrOut, syntax.ClbOut:
-			w.Op = judge.Truncate
-		case syntax.AppOut:
-			w.Op = judge.Append
-		default:
-			continue
-		}
-		if d.N != nil && d.N.Value != "1" {
-			continue
-		}
-		name, known := r.words([]*syntax.Word{d.Word})
-		if !known {
-			w.unknown = notKnown
-		}
-		if len(name) == 1 {
-			if strings.HasPrefix(name[0], "/") && tracefsPath("", name[0]) == name[0] {
-				return nil // a file elsewhere
-			}
-			w.File = tracefsPath(r.dir, name[0])
-		}
-		found = true
-	}
-	if !found {
-		return nil
-	}
-	return r.text(w, s, c)
-}
-
-// heredoc returns the text that stands below s for its program to read.
-func (r *writeReader) heredoc(s *syntax.Stmt) (text string, known bool) {
-	for _, d := range s.Redirs {
-		body := d.Hdoc
-		if d.Op == syntax.WordHdoc {
-			body = d.Word
-		}
-		if body != nil {
-			list, known := r.words([]*syntax.Word{body})
-			return strings.TrimSuffix(strings.Join(list, ""), "\n"), known
-		}
-	}
-	return "", false
-}
-
-// text gives w what c prints, the program of s.
-func (r *writeReader) text(w readWrite, s *syntax.Stmt, c *syntax.CallExpr) []readWrite {
-	args, known := r.words(c.Args)
-	args = unprefixed(args)
-	switch {
-	case w.unknown != "":
-	case !known:
-		w.unknown = notKnown
-	case len(args) == 0 || args[0] == ":" || args[0] == "true":
-		w.Text = ""
-	case args[0] == "echo":
-		args = args[1:]
-		escapes := false
-		for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
-			escapes = escapes || strings.Contains(args[0], "e")
-			args = args[1:]
-		}
-		w.Text = strings.Join(args, " ")
-		if escapes {
-			w.Text = unescape(w.Text)
-		}
-	case args[0] == "printf" && len(args) > 1:
-		s, _, err := expand.Format(nil, args[1], args[2:])
 		if err != nil {
-			w.unknown = err.Error()
+			r.searches++
+			end = first
 		}
-		w.Text = strings.TrimSuffix(s, "\n")
-	case len(args) == 1 && args[0] == "cat" && len(s.Redirs) > 0:
-		if w.Text, known = r.heredoc(s); !known {
-			w.unknown = notKnown
-		}
-	default:
-		w.unknown = "what '" + args[0] + "' prints is known when it runs"
 	}
-	return []readWrite{w}
-}
-
-// unescape carries out the backslashes of `echo -e`.
-func unescape(s string) string {
-	out, _, err := expand.Format(nil, strings.ReplaceAll(s, "%", "%%"), nil)
 	if err != nil {
-		return s
-	}
-	return out
-}
-
-func (r *writeReader) assign(a *syntax.Assign) {
-	if a.Name == nil || a.Value == nil {
-		return
-	}
-	if value, known := r.words([]*syntax.Word{a.Value}); known {
-		r.set(a.Name.Value, strings.Join(value, " "))
-	}
-}
-
-func (r *writeReader) set(name, value string) {
-	if r.vars == nil {
-		r.vars = map[string]string{}
-	}
-	r.vars[name] = value
-}
-
-// words returns what words stand for; known is false if it depends on what is
-// not known before the script runs.
-func (r *writeReader) words(list []*syntax.Word) (out []string, known bool) {
-	known = true
-	for _, w := range list {
-		syntax.Walk(w, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
-				known = false
-			case *syntax.ParamExp:
-				if _, ok := r.vars[n.Param.Value]; !ok && !hasDefault(n) {
-					known = false
-				}
-			}
-			return true
-		})
-	}
-	cfg := &expand.Config{
-		Env:      expand.FuncEnviron(func(name string) string { return r.vars[name] }),
-		CmdSubst: nil,
-	}
-	if !known {
-		for _, w := range list {
-			out = append(out, w.Lit())
+		if !strings.Contains(line, ">") {
+			return nil, end // a part of something that is not known
 		}
-		return out, false
+		return []readWrite{{unknown: "not a line of a shell script that stands alone", line: n + 1}}, end
 	}
-	for _, w := range list {
-		s, err := expand.Literal(cfg, w)
-		if err != nil {
-			return out, false
-		}
-		out = append(out, s)
+	r.sh.list = nil
+	r.sh.stmts(file.Stmts)
+	for i := range r.sh.list {
+		w := &r.sh.list[i]
+		w.line, w.textLine, w.lastLine = w.line+n, w.textLine+n, w.lastLine+n
 	}
-	return out, true
-}
-
-// hasDefault reports whether n is `${NAME:-TEXT}`, which is TEXT if nobody sets
-// NAME.
-func hasDefault(n *syntax.ParamExp) bool {
-	return n.Exp != nil && (n.Exp.Op == syntax.DefaultUnset || n.Exp.Op == syntax.DefaultUnsetOrNull)
+	return r.sh.list, end
 }
 
 // mounts are where tracefs is found.
 var mounts = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing", "/debug/tracing", "/t/tracing"}
 
-// tracefsPath returns a file's path from the root of tracefs. dir is the folder
-// that a relative path begins in.
+// tracefsPath returns a file's path from the root of tracefs, or one with a '/'
+// in front of a file elsewhere. dir is the folder that a relative path begins in.
 func tracefsPath(dir, name string) string {
+	if strings.HasPrefix(dir, "/") && name != "" && !strings.HasPrefix(name, "/") {
+		name = path.Join(dir, name)
+	}
 	for _, m := range mounts {
-		if name == m {
+		if name == m || name == m+"/" {
 			return ""
 		}
 		if rest, ok := strings.CutPrefix(name, m+"/"); ok {

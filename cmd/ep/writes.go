@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -59,7 +58,11 @@ func (c *checkCmd) runWrites(env *Env, t *target.Target) error {
 			return fmt.Errorf("print the verdicts: %w", err)
 		}
 	} else {
-		printWrites(&out, list)
+		name := c.Writes
+		if name == "-" {
+			name = "<stdin>"
+		}
+		printWrites(&out, name, list)
 	}
 	if err := writeOutput(env, "", out.Bytes()); err != nil {
 		return err
@@ -83,12 +86,16 @@ func openWrites(env *Env, name string) (io.Reader, func(), error) {
 	return f, func() { f.Close() }, nil
 }
 
-// printWrites prints a line for each write: the verdict, a tab, and why.
-func printWrites(out *bytes.Buffer, list []judgedWrite) {
+// printWrites prints a line for each write: the verdict, a tab, and why, behind
+// the file and the line where the write stands.
+func printWrites(out *bytes.Buffer, name string, list []judgedWrite) {
 	for _, j := range list {
 		why := j.said
 		if j.Verdict == accepted && len(j.Misleads) > 0 {
 			why = "misleads: " + strings.Join(j.Misleads, "; ")
+		}
+		if why != "" {
+			why = fmt.Sprintf("%s:%d: %s", name, j.Line, why)
 		}
 		fmt.Fprintf(out, "%s\t%s\n", j.Verdict, why)
 	}
@@ -96,7 +103,7 @@ func printWrites(out *bytes.Buffer, list []judgedWrite) {
 
 // judgeWrites judges the writes of a text, each line after what those before it
 // made. An empty line starts from a clean state, save in a script that begins
-// with #!, which is one whole.
+// with #!, which is one whole, and within one command.
 func judgeWrites(in io.Reader, t *target.Target) ([]judgedWrite, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -105,25 +112,26 @@ func judgeWrites(in io.Reader, t *target.Target) ([]judgedWrite, error) {
 	j := newWriteJudge(t)
 	if script, ok := shellScript(text); ok {
 		for _, w := range script {
-			j.judge(w.line, w)
+			j.judge(w)
 		}
 		return j.list, nil
 	}
-	var reader writeReader
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if strings.TrimSpace(line) == "" {
+	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	r := writeReader{lines: lines}
+	for n := 0; n < len(lines); {
+		if strings.TrimSpace(lines[n]) == "" {
 			j.reset()
-			reader = writeReader{}
+			r.sh = shell{}
+			n++
 			continue
 		}
-		for _, w := range reader.line(line) {
-			j.judge(n, w)
+		var found []readWrite
+		found, n = r.next(n)
+		for _, w := range found {
+			j.judge(w)
 		}
 	}
-	return j.list, lines.Err()
+	return j.list, nil
 }
 
 // writeJudge judges writes one after the other.
@@ -142,24 +150,24 @@ func (j *writeJudge) reset() {
 	j.missed = false
 }
 
-func (j *writeJudge) judge(line int, w readWrite) {
-	if w.unknown == "" && w.Op <= judge.Truncate && !judge.Judges(w.File) {
+func (j *writeJudge) judge(w readWrite) {
+	if w.unknown == "" && w.Op <= judge.Clear && !judge.Judges(w.File) {
 		w.unknown = "ep does not know what kernels take in '" + w.File + "'"
 	} else if w.unknown != "" {
 		j.missed = true
 	}
-	out := judgeWrite(j.Judge, line, w)
+	out := judgeWrite(j.Judge, w)
 	if j.missed && out.Verdict == rejected && out.Near == "" && (out.Errno == "ENOENT" || out.Errno == "ENODEV") {
-		out = judgedWrite{Line: line, File: w.File, Op: out.Op, Text: w.Text, Verdict: unknown,
+		out = judgedWrite{Line: out.Line, File: w.File, Op: out.Op, Text: w.Text, Verdict: unknown,
 			Reason: out.Reason + ", unless a write before, which is not known, makes it"}
 		out.said = out.Reason
 	}
 	j.list = append(j.list, out)
 }
 
-func judgeWrite(j *judge.Judge, line int, w readWrite) judgedWrite {
-	ops := [...]string{judge.Append: "append", judge.Truncate: "truncate", judge.Mkdir: "mkdir", judge.Rmdir: "rmdir"}
-	out := judgedWrite{Line: line, File: w.File, Op: ops[w.Op], Text: w.Text, Verdict: accepted}
+func judgeWrite(j *judge.Judge, w readWrite) judgedWrite {
+	ops := [...]string{judge.Append: "append", judge.Truncate: "truncate", judge.Clear: "truncate", judge.Mkdir: "mkdir", judge.Rmdir: "rmdir"}
+	out := judgedWrite{Line: w.line, File: w.File, Op: ops[w.Op], Text: w.Text, Verdict: accepted}
 	if w.unknown != "" {
 		out.Verdict, out.Reason, out.said = unknown, w.unknown, w.unknown
 		return out
@@ -170,6 +178,9 @@ func judgeWrite(j *judge.Judge, line int, w readWrite) judgedWrite {
 		out.Verdict, out.Reason, out.Near = rejected, r.Reason, r.Near
 		out.Errno, out.Kernel = r.Errno, r.Kernel
 		out.Start, out.End = r.Lo, r.Hi
+		if r.Hi > 0 {
+			out.Line = w.lineOf(r.Lo)
+		}
 		out.said = strings.ReplaceAll(r.Error(), "\n", " ")
 	}
 	return out

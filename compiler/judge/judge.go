@@ -29,6 +29,7 @@ type Op uint8
 const (
 	Append   Op = iota // `echo TEXT >> FILE`
 	Truncate           // `echo TEXT > FILE`: what the file held is removed first
+	Clear              // `: > FILE`: as Truncate, and nothing is written
 	Mkdir              // of an instance
 	Rmdir              // of an instance
 )
@@ -118,25 +119,38 @@ func (j *Judge) write(w Write) (misleads []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Op == Truncate {
+	if w.Op != Append {
 		if err := j.truncate(f); err != nil {
 			return nil, err
 		}
 	}
+	if w.Op == Clear {
+		return j.cleared(f), nil
+	}
 	switch f.kind {
 	case "dynamic_events", "kprobe_events", "uprobe_events", "synthetic_events":
-		if misleads, err = j.lines(f.kind, w.Text); w.Op == Truncate {
-			misleads = append([]string{"'>' removes all " + madeBy[f.kind] + " that were made first, others' too; '>>' does not"}, misleads...)
-		}
-		return misleads, err
+		misleads, err = j.lines(f.kind, w.Text)
+	default:
+		misleads, err = j.value(f, w.Text)
 	}
-	if misleads, err = j.value(f, w.Text); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if w.Op == Append || f.kind != "trigger" {
-		return misleads, nil
+	if w.Op == Truncate {
+		misleads = append(j.cleared(f), misleads...)
 	}
-	return append([]string{"'>' removes the event's other histograms first; '>>' does not"}, misleads...), nil
+	return misleads, nil
+}
+
+// cleared tells what an opening with '>' did.
+func (j *Judge) cleared(f file) []string {
+	switch what := madeBy[f.kind]; {
+	case what != "":
+		return []string{"'>' removes all " + what + " that were made first, others' too; '>>' does not"}
+	case f.kind == "trigger":
+		return []string{"'>' removes the event's other histograms first; '>>' does not"}
+	}
+	return nil
 }
 
 // lines carries out a write to dynamic_events or an older file of the kind: one
