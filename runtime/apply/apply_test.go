@@ -239,6 +239,73 @@ func TestWhatTheKernelMadeOtherwiseIsTakenBack(t *testing.T) {
 	}
 }
 
+// TestWhatAKilledRunHadMadeOtherwiseIsTakenBack: the process ends before it could
+// look at what the kernel made of a command.
+func TestWhatAKilledRunHadMadeOtherwiseIsTakenBack(t *testing.T) {
+	for _, c := range []struct{ name, file, asked, made, instance string }{
+		{"event", "dynamic_events", "prev=$prev_pid:u32", "prev=$prev_pid:u8", ""},
+		{"event of the same write", "dynamic_events", "next=$next_pid:u32", "next=$next_pid:u64", ""},
+		{"trigger", "events/sched/sched_waking/trigger", "keys=pid", "keys=pid,prio", "mine"},
+	} {
+		k := newKernel(t)
+		k.files["events/sched/sched_waking/trigger"] = "hist:keys=comm [active]\n"
+		before := k.state()
+		k.odd = func(file, line string) string {
+			if strings.HasSuffix(file, c.file) && !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "!") {
+				return strings.Replace(line, c.asked, c.made, 1)
+			}
+			return line
+		}
+		j := killed(t, k, c.instance, func(file string) bool { return strings.HasSuffix(file, c.file) })
+		// What others then put into its place is theirs.
+		if c.instance == "" {
+			other := newKernel(t)
+			other.addEvent("sched/switch", "p:sched/switch vfs_read")
+			theirs := other.state()
+			if err := (&Transaction{FS: other}).Recover(j).Undo(); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			same(t, c.name+" of others", theirs, other.state())
+		}
+		if err := (&Transaction{FS: k}).Recover(j).Undo(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		same(t, c.name, before, k.state())
+	}
+}
+
+// killed applies a plan by a process that ends after the first change of a file,
+// and returns its journal.
+func killed(t *testing.T, k *kernel, instance string, at func(file string) bool) *journal.Journal {
+	t.Helper()
+	dir, err := journal.OpenDir(t.TempDir()+"/ep", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	w, err := dir.Create("run-1", journal.Head{Kind: journal.Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.fault = func(_ int, after bool, file string) error {
+		if after && at(file) {
+			panic(errFault)
+		}
+		return nil
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, err = (&Transaction{FS: k, Journal: w}).Apply(t.Context(), newPlan(t, instance))
+		t.Fatalf("it was not killed: %v", err)
+	}()
+	k.fault = nil
+	j, err := dir.Read("run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 // flatten returns the errors that were joined.
 func flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })

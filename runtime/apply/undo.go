@@ -106,6 +106,7 @@ func (a *Applied) undoing(i int) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.odd = s.odd || a.interrupted(i, there)
 	if there == Changed && (s.odd || a.setElsewhere(s)) {
 		there = Present
 	}
@@ -133,6 +134,41 @@ func (a *Applied) undoing(i int) (*string, error) {
 		data = a.removal(s)
 	}
 	return &data, nil
+}
+
+// interrupted reports whether a run that was killed at step i had the kernel make
+// something else of it, which nobody had looked at yet: an event of the step's
+// kind at the step's place, for the name was free before; or triggers in an
+// instance that is the run's own.
+func (a *Applied) interrupted(i int, there Presence) bool {
+	s := &a.steps[i]
+	if a.states[i] != journal.Begun || s.Kind != journal.Command {
+		return false
+	}
+	if !s.dynamic() {
+		return there == Absent && a.inOwnInstance(s)
+	}
+	list, err := a.view.list()
+	if err != nil || there != Changed {
+		return false
+	}
+	lines := list[s.event()]
+	return len(lines) == 1 && place(lines[0]) == place(s.Data)
+}
+
+// place returns of a command for dynamic_events what makes which event where: its
+// first two words, as the kernel shows them.
+func place(line string) string {
+	words := strings.Fields(line)
+	line = strings.Join(words[:min(2, len(words))], " ")
+	c, err := command.Parse(dynamicEvents, line)
+	if err != nil {
+		return line
+	}
+	if text, err := command.Print(command.Shown(c)); err == nil {
+		return text
+	}
+	return line
 }
 
 // oddTriggers returns what removes the triggers that the kernel made of step i in
@@ -197,9 +233,11 @@ func (a *Applied) emptied(i int) error {
 // goesWith reports whether s is a setting of an instance that is removed too.
 // (What is on must be turned off nevertheless: it holds events.)
 func (a *Applied) goesWith(s *step) bool {
-	if s.Kind != journal.Value || strings.Contains(s.File, "/events/") {
-		return false
-	}
+	return s.Kind == journal.Value && !strings.Contains(s.File, "/events/") && a.inOwnInstance(s)
+}
+
+// inOwnInstance reports whether s is in an instance that was made with it.
+func (a *Applied) inOwnInstance(s *step) bool {
 	for i := range a.steps {
 		if o := &a.steps[i]; o.Kind == journal.Instance && a.left(i) && strings.HasPrefix(s.File, o.File+"/") {
 			return true
