@@ -100,6 +100,9 @@ func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Ex
 			if to.Names == nil && (to.Form == types.Dec || to.Form == types.Hex) && to.Size == f.Size && to.Form == f.Form {
 				to.Names = f.Names
 			}
+			if to.Form == types.Errno && f.Signed {
+				to.Size = f.Size // a result is an error or a number, which nothing is cut of
+			}
 			t, ok = to, true
 		case types.Bool, types.Duration:
 			ok = true
