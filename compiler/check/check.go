@@ -53,10 +53,19 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 	c.imports(script.Items)
 	c.declare(script.Items)
 	c.options(script.Items)
+	unnamed := map[syntax.Item]*decl{}
 	for _, d := range c.order {
+		if d.name == "" {
+			unnamed[d.item] = d
+			continue
+		}
 		c.resolve(d)
 	}
+	// What the script does not name is named after its source, in the script's order.
 	for _, item := range script.Items {
+		if d := unnamed[item]; d != nil {
+			c.resolve(d)
+		}
 		switch item := item.(type) {
 		case *syntax.Trace:
 			c.trace(item)

@@ -483,8 +483,11 @@ func (c *checker) signedKeys(sp source.Span, x, y ir.Expr) {
 		todo("values below zero never match; keys are compared with 64 bits"))
 }
 
-func (c *checker) userMemoryAtEntry(sp source.Span, call string) {
+func (c *checker) userMemoryAtEntry(sp source.Span, call string, early bool) {
 	note := todo("read it when the call returns: '%s'", call)
+	if early {
+		note = todo("without 'enter' it is read when the call returns")
+	}
 	c.add(diag.Warning, diag.UserMemoryAtEntry, sp, "user memory may not be there yet when a system call begins: it then reads as \"(fault)\"", note)
 }
 

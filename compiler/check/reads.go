@@ -68,7 +68,7 @@ func (c *checker) read(ev *ir.Event, sp source.Span, p ir.Expr, at int, early bo
 		c.memoryGone(sp, c.src.Slice(sp))
 	case execve(origin.name):
 	case early && now.end == ir.EndBoth, now.end == ir.EndEnter && now.name != "":
-		c.userMemoryAtEntry(sp, spanForm(origin.name))
+		c.userMemoryAtEntry(sp, spanForm(origin.name), now.end == ir.EndBoth)
 	}
 }
 

@@ -215,12 +215,19 @@ type observed struct {
 func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []value, own bool) *observed {
 	ev := &ir.Event{Name: name, Span: st.Span, Whole: whole, Inline: true, Stages: []*ir.Stage{st}}
 	labels := labels{}
+	column := make([]int, len(want)) // of each value that no event has by itself, where it is in the event
 	for i, w := range want {
-		f := &ir.Field{Name: labels.unique(w.name), Span: w.x.Span(), Type: w.x.Type(), Value: w.x}
-		want[i].name = f.Name
-		if !l.common(w.x) {
-			ev.Fields = append(ev.Fields, f)
+		if l.common(w.x) {
+			continue
 		}
+		same := slices.IndexFunc(ev.Fields, func(f *ir.Field) bool {
+			return !own && f.Type == w.x.Type() && f.Value.String() == w.x.String() // of several sources, each has all
+		})
+		if same < 0 {
+			same = len(ev.Fields)
+			ev.Fields = append(ev.Fields, &ir.Field{Name: labels.unique(w.name), Span: w.x.Span(), Type: w.x.Type(), Value: w.x})
+		}
+		column[i], want[i].name = same, ev.Fields[same].Name
 	}
 	rec := l.reduce(ev)
 	if rec == nil {
@@ -235,12 +242,10 @@ func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []v
 			}
 			o.cond = and(o.cond, c)
 		}
-		n := 0
-		for _, w := range want {
+		for i, w := range want {
 			x := w.x
 			if !l.common(x) {
-				x = rec.fields[n].Value
-				n++
+				x = rec.fields[column[i]].Value
 			}
 			o.fields = append(o.fields, histField(x))
 		}
