@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/eptrace/ep/lang/types"
 )
 
 func TestSyscallNumbers(t *testing.T) {
@@ -84,6 +86,31 @@ func TestSyscallsHaveEvents(t *testing.T) {
 			// fchroot of 7.3 is newer than the table.
 			if strings.HasPrefix(e, "sys_enter_") && !reached[e] && e != "sys_enter_fchroot" {
 				t.Errorf("%s: no system call is traced by %s", name, e)
+			}
+		}
+	}
+}
+
+// TestOpenFlagsHaveNames: on kernels that tell no names, and on those that do, by
+// the numbers of the architecture.
+func TestOpenFlagsHaveNames(t *testing.T) {
+	for _, name := range EmbeddedNames() {
+		k, err := Embedded(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := k.Format("syscalls", "sys_enter_openat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := types.NamesOf(f.Field("flags").Type)
+		directory := uint64(0x10000)
+		if strings.HasSuffix(name, "-arm64") {
+			directory = 0x4000
+		}
+		for flag, want := range map[string]uint64{"O_RDONLY": 0, "O_CREAT": 0x40, "O_CLOEXEC": 0x80000, "O_DIRECTORY": directory} {
+			if got, ok := names.Value(flag); !ok || got != want {
+				t.Errorf("%s: %s is %#x (%t), want %#x", name, flag, got, ok, want)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func proveSpanWhere(b *bench) {
 	dir := b.TempDir()
 	missing, here, nowhere := filepath.Join(dir, "missing"), filepath.Join(dir, "here"), filepath.Join(dir, "no", "where")
 	list := b.run(`
-event bad from syscall openat where $ret < 0 && flags & 0x40 {
+event bad from syscall openat where $ret < 0 && flags & O_CREAT {
   file = str(filename)
   flags
   ret = $ret
