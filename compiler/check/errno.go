@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
@@ -16,8 +17,8 @@ func errnoOrSignal(name string) (int64, bool) {
 	if v, ok := errnos[name]; ok {
 		return v, true
 	}
-	v, ok := signals[name]
-	return v, ok
+	v, ok := target.Signals().Value(name)
+	return int64(v), ok
 }
 
 // likelyErrno warns of the bare name of an error opposite a value that the kernel
@@ -38,7 +39,7 @@ func nearErrno(name string) (string, bool) {
 	switch {
 	case name != strings.ToUpper(name) || len(name) < 4:
 	case strings.HasPrefix(name, "SIG"):
-		return diag.Near(name, sortedKeys(signals))
+		return diag.Near(name, target.Signals().Names())
 	case name[0] == 'E':
 		return diag.Near(name, sortedKeys(errnos))
 	}

@@ -121,7 +121,7 @@ func (t *Target) Format(system, event string) (*Format, error) {
 	if f, err = ParseFormat(system, event, data); err != nil {
 		return nil, err
 	}
-	nameOpenFlags(f, t.system.arch)
+	nameMore(f, t.system.arch)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if first := t.formats[key]; first != nil {

@@ -46,7 +46,7 @@ var modules = map[string]module{
 	"deletes":   {do: failingDelete, shows: []string{`deletes file=/nonexistent-by-ep ret=-ENOENT`}},
 	"mounts":    {do: mount, shows: []string{`mounts what=tmpfs place=/tmp/by-ep kind=tmpfs ret=0 took=`}},
 	"execs":     {works: every, do: execute, shows: []string{`sched_process_exec filename=/init pid=\d+`, `sched_process_fork parent_pid=\d+ child_pid=\d+`, `sched_process_exit comm=\S+ pid=\d+`}},
-	"signals":   {do: signalSelf, shows: []string{`signals sig=23 to=1 target=\S+ from=\S+ result=`}},
+	"signals":   {do: signalSelf, shows: []string{`signals sig=SIGURG to=1 target=\S+ from=\S+ result=`}},
 	"oomkills":  {works: every, do: outOfMemory, shows: []string{`mark_victim pid=\d+`}},
 	"tcpstates": {do: connect, shows: []string{`oldstate=TCP_SYN_SENT newstate=TCP_ESTABLISHED .*daddr=127\.0\.0\.1`}},
 	"tcpretransmits": {works: every, do: unansweredConnect,
