@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	case types.String:
 		c.size = 0
 		c.typ = types.String{Cap: t.Cap}
-		if t.Cap == 0 && len(j.rec.ev.Stages) > 1 && j.mayBeLong(x) {
+		if t.Cap == 0 && (len(j.rec.ev.Stages) > 1 || slices.ContainsFunc(j.rec.fields, func(f *ir.Field) bool { return isStack(f.Value) })) && j.mayBeLong(x) {
 			j.l.textCut(x.Span())
 		}
 	}

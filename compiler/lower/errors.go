@@ -164,6 +164,11 @@ func (l *lowerer) charPointer(sp source.Span, on *record, name string) {
 }
 
 func (l *lowerer) cannotCopy(sp source.Span, name string, t types.Type) {
+	if _, stack := t.(types.Stack); stack {
+		l.err(diag.NotStorable, sp, "the stack of an earlier moment cannot be beside what is read later",
+			todo("read it in the same moment, with 'enter(…)' or in a 'let' of the stage; or take the stack of the end"))
+		return
+	}
 	l.err(diag.NotStorable, sp, fmt.Sprintf("a probe cannot copy '%s'", name), todo("list the fields that are wanted, without it"))
 }
 
@@ -182,7 +187,7 @@ func (l *lowerer) textCut(sp source.Span) {
 			return // carried on and on
 		}
 	}
-	l.warn(diag.TextCut, sp, fmt.Sprintf("a text of more than %d bytes is cut here", command.MaxSynthString-1), todo("a join keeps no more of it; an event without a join has it whole"))
+	l.warn(diag.TextCut, sp, fmt.Sprintf("a text of more than %d bytes is cut here", command.MaxSynthString-1), todo("a histogram hands no more of it on; an event without a join and a stack has it whole"))
 }
 
 func (l *lowerer) timesWhileStopped(sp source.Span, start bool) {

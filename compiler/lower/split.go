@@ -83,11 +83,13 @@ type splitter struct {
 	labels labels
 	byKey  map[string]*ir.FieldRef // fields of the first's event, by the value that each has
 	far    ir.Expr                 // what is more than one argument reads, if something is
+	stack  bool                    // the second has the stack, so that no probe can follow it: the first reads all
 }
 
 // wanted reports whether the recipe has a value for which it must be split.
 func (s *splitter) wanted() bool {
-	found := false
+	s.stack = s.readsBesideStack()
+	found := s.stack
 	check := func(x ir.Expr) { found = found || s.late(x) }
 	s.rec.values(check)
 	if e := s.rec.emit; e != nil { // what a histogram watches and keeps is a field
@@ -104,6 +106,39 @@ func (s *splitter) wanted() bool {
 		}
 	}
 	return found
+}
+
+// readsBesideStack reports whether the recipe has the stack of its last step and of
+// no other, and something that only a probe reads. A probe hands no stack on; it is
+// the same when what the probe has read is recorded.
+func (s *splitter) readsBesideStack() bool {
+	last, reads := false, false
+	for _, f := range s.rec.fields {
+		if stage, ok := stackStage(f.Value); ok {
+			if stage != len(s.rec.steps)-1 {
+				return false
+			}
+			last = true
+			continue
+		}
+		ir.Visit(f.Value, func(x ir.Expr) bool {
+			switch x := x.(type) {
+			case *ir.Early:
+				return false
+			case *ir.Str:
+				reads = true
+			case *ir.FieldRef: // of another width or sign than the kernel believes
+				if on := s.rec.steps[x.Stage].on; on != nil {
+					c := on.column(x.Name)
+					reads = reads || c.kept() && !c.whole()
+				}
+			default:
+				reads = reads || fetched(x)
+			}
+			return !reads
+		})
+	}
+	return last && reads && s.rec.emit == nil
 }
 
 // late reports whether a part of x must wait for what the first event reads.
@@ -173,7 +208,7 @@ func (s *splitter) take(x ir.Expr) ir.Expr {
 			return &c // the same, when the first event happens
 		}
 	}
-	if s.late(x) || !holdable(x) {
+	if s.late(x) || !holdable(x) && !(s.stack && isText(x)) {
 		return ir.Parts(x, s.take)
 	}
 	key := x.String()
@@ -209,6 +244,11 @@ func holdable(x ir.Expr) bool {
 		return holdable(x.X)
 	}
 	return true
+}
+
+func isText(x ir.Expr) bool {
+	_, ok := x.Type().(types.String)
+	return ok
 }
 
 // tooFar reports whether x, a Load or a Str, is more than one argument of a probe
