@@ -4,46 +4,55 @@ import "github.com/eptrace/ep/lang/types"
 
 // This file names values whose names kernels do not tell, or do not all tell.
 
-// openers are the calls that take the flags of open(2), with the argument that
-// has them.
-var openers = map[string]string{
-	"syscalls/sys_enter_open":              "flags",
-	"syscalls/sys_enter_openat":            "flags",
-	"syscalls/sys_enter_open_by_handle_at": "flags",
-	"syscalls/sys_enter_mq_open":           "oflag",
-}
-
-// signallers are the events that have the number of a signal, with the field that
-// has it.
-var signallers = map[string]string{
-	"signal/signal_generate":               "sig",
-	"signal/signal_deliver":                "sig",
-	"syscalls/sys_enter_kill":              "sig",
-	"syscalls/sys_enter_tkill":             "sig",
-	"syscalls/sys_enter_tgkill":            "sig",
-	"syscalls/sys_enter_pidfd_send_signal": "sig",
-	"syscalls/sys_enter_rt_sigaction":      "sig",
-	"syscalls/sys_enter_rt_sigqueueinfo":   "sig",
-	"syscalls/sys_enter_rt_tgsigqueueinfo": "sig",
-}
-
-// nameMore names the values of f that are named on all kernels alike, whatever
+// nameMore names the values of f that have names on all kernels alike, whatever
 // the kernel's format tells.
 func nameMore(f *Format, a Arch) {
-	event := f.System + "/" + f.Name
-	if field := f.Field(openers[event]); field != nil {
-		named(field, openFlags(a))
+	if f.System != "syscalls" && f.System != "signal" {
+		return
 	}
-	if field := f.Field(signallers[event]); field != nil {
-		named(field, signals)
+	for i := range f.Fields {
+		field := &f.Fields[i]
+		if t, ok := field.Type.(types.Int); ok {
+			if names := namesOf(f.Name, field.Name, a); names != nil {
+				t.Names = names
+				field.Type = t
+			}
+		}
 	}
 }
 
-func named(f *Field, names *types.Names) {
-	if t, ok := f.Type.(types.Int); ok {
-		t.Names = names
-		f.Type = t
+// namesOf returns the names of the values of an event's field, nil if it has none.
+func namesOf(event, field string, a Arch) *types.Names {
+	switch field {
+	case "sig":
+		switch event {
+		case "signal_generate", "signal_deliver", "sys_enter_kill", "sys_enter_tkill", "sys_enter_tgkill", "sys_enter_pidfd_send_signal",
+			"sys_enter_rt_sigaction", "sys_enter_rt_sigqueueinfo", "sys_enter_rt_tgsigqueueinfo":
+			return signals
+		}
+	case "oflag":
+		if event == "sys_enter_mq_open" {
+			return openFlags(a)
+		}
+	case "flags":
+		switch event {
+		case "sys_enter_open", "sys_enter_openat", "sys_enter_open_by_handle_at":
+			return openFlags(a)
+		case "sys_enter_mmap":
+			return mapFlags(a)
+		}
+	case "prot":
+		switch event {
+		case "sys_enter_mmap", "sys_enter_mprotect", "sys_enter_pkey_mprotect":
+			return protections
+		}
+	case "family":
+		switch event {
+		case "sys_enter_socket", "sys_enter_socketpair":
+			return families
+		}
 	}
+	return nil
 }
 
 // openFlags returns the names of open(2)'s flags, which the kernel's
@@ -114,4 +123,66 @@ var signals = &types.Names{List: []types.Name{
 	{Name: "SIGIO", Value: 29},
 	{Name: "SIGPWR", Value: 30},
 	{Name: "SIGSYS", Value: 31},
+}}
+
+// protections are of include/uapi/asm-generic/mman-common.h.
+var protections = &types.Names{Flags: true, List: []types.Name{
+	{Name: "PROT_NONE", Value: 0},
+	{Name: "PROT_READ", Value: 0x1},
+	{Name: "PROT_WRITE", Value: 0x2},
+	{Name: "PROT_EXEC", Value: 0x4},
+	{Name: "PROT_GROWSDOWN", Value: 0x1000000},
+	{Name: "PROT_GROWSUP", Value: 0x2000000},
+}}
+
+// mapFlags returns the names of mmap(2)'s flags, of
+// include/uapi/asm-generic/mman-common.h and mman.h; x86 has one of its own.
+func mapFlags(a Arch) *types.Names {
+	list := []types.Name{
+		{Name: "MAP_SHARED_VALIDATE", Value: 0x3},
+		{Name: "MAP_SHARED", Value: 0x1},
+		{Name: "MAP_PRIVATE", Value: 0x2},
+		{Name: "MAP_FIXED", Value: 0x10},
+		{Name: "MAP_ANONYMOUS", Value: 0x20},
+		{Name: "MAP_GROWSDOWN", Value: 0x100},
+		{Name: "MAP_DENYWRITE", Value: 0x800},
+		{Name: "MAP_EXECUTABLE", Value: 0x1000},
+		{Name: "MAP_LOCKED", Value: 0x2000},
+		{Name: "MAP_NORESERVE", Value: 0x4000},
+		{Name: "MAP_POPULATE", Value: 0x8000},
+		{Name: "MAP_NONBLOCK", Value: 0x10000},
+		{Name: "MAP_STACK", Value: 0x20000},
+		{Name: "MAP_HUGETLB", Value: 0x40000},
+		{Name: "MAP_SYNC", Value: 0x80000},
+		{Name: "MAP_FIXED_NOREPLACE", Value: 0x100000},
+	}
+	if a == X86_64 || a == I386 {
+		list = append(list, types.Name{Name: "MAP_32BIT", Value: 0x40})
+	}
+	return &types.Names{Flags: true, List: list}
+}
+
+// families are of include/linux/socket.h.
+var families = &types.Names{List: []types.Name{
+	{Name: "AF_UNSPEC", Value: 0},
+	{Name: "AF_UNIX", Value: 1},
+	{Name: "AF_INET", Value: 2},
+	{Name: "AF_BRIDGE", Value: 7},
+	{Name: "AF_INET6", Value: 10},
+	{Name: "AF_KEY", Value: 15},
+	{Name: "AF_NETLINK", Value: 16},
+	{Name: "AF_PACKET", Value: 17},
+	{Name: "AF_RDS", Value: 21},
+	{Name: "AF_PPPOX", Value: 24},
+	{Name: "AF_CAN", Value: 29},
+	{Name: "AF_TIPC", Value: 30},
+	{Name: "AF_BLUETOOTH", Value: 31},
+	{Name: "AF_ALG", Value: 38},
+	{Name: "AF_NFC", Value: 39},
+	{Name: "AF_VSOCK", Value: 40},
+	{Name: "AF_KCM", Value: 41},
+	{Name: "AF_QIPCRTR", Value: 42},
+	{Name: "AF_SMC", Value: 43},
+	{Name: "AF_XDP", Value: 44},
+	{Name: "AF_MCTP", Value: 45},
 }}
