@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"go/constant"
 	"go/token"
 
@@ -71,6 +73,33 @@ func (c *checker) pointee(e syntax.TypeExpr) types.Type {
 	return types.Struct{Name: name}
 }
 
+// unitInName returns the unit that the name of a field tells: delta_ns.
+func unitInName(x ir.Expr) (types.Unit, bool) {
+	ref, ok := x.(*ir.FieldRef)
+	if !ok {
+		return 0, false
+	}
+	_, word, _ := cutLast(ref.Name, "_")
+	switch word {
+	case "ns", "nsec", "nsecs":
+		return types.NS, true
+	case "us", "usec", "usecs":
+		return types.US, true
+	case "ms", "msec", "msecs":
+		return types.MS, true
+	}
+	return 0, false
+}
+
+// cutLast cuts s around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
 // untold reports whether x is an argument of a kernel function that is said to
 // be an address of the kernel's. It may be the caller's: a compiler without
 // btf_type_tag leaves `__user` out of the types.
@@ -119,6 +148,9 @@ func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Ex
 	case types.Duration:
 		switch f := from.(type) {
 		case types.Int:
+			if unit, told := unitInName(x); told && unit != to.Unit {
+				c.otherUnit(sp, x, unit, to.Unit)
+			}
 			to.Size, to.Signed = f.Size, f.Signed
 			t, ok = to, true
 		case types.Duration:

@@ -228,6 +228,14 @@ func (c *checker) inexactDuration(k *ir.Const, x ir.Expr, u types.Unit) {
 		todo("compare with '<' or '>', or with whole %s", u))
 }
 
+// otherUnit warns of a plain number that is taken for another unit than its name
+// tells: 'as' converts durations alone.
+func (c *checker) otherUnit(sp source.Span, x ir.Expr, told, taken types.Unit) {
+	text := c.src.Slice(x.Span())
+	c.add(diag.Warning, diag.MissingUnit, sp, fmt.Sprintf("%s is a number, which 'as %s' takes as it is; its name says %s", c.describe(x), taken, told),
+		todo("write '%s as %s as %s', which converts it", text, told, taken))
+}
+
 func (c *checker) numberForDuration(k *ir.Const, x ir.Expr) {
 	text := c.src.Slice(k.Sp)
 	c.err(diag.MissingUnit, k.Sp, fmt.Sprintf("%s is held against a number without a unit", c.describe(x)), todo("write '%sns', '%sus', '%sms' or '%ss'", text, text, text, text))

@@ -28,8 +28,9 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		if e.Size != nil {
 			c.sizeWithoutJoin(e.Size.Span())
 		}
+		before := len(c.list)
 		u := c.union(e, from.Sources)
-		if len(u.Union) == 0 {
+		if len(u.Union) == 0 || c.list[before:].HasErrors() { // what fields it has cannot be told
 			return nil
 		}
 		c.prog.Events = append(c.prog.Events, u)

@@ -154,6 +154,25 @@ func (c *cursor) wantField() error {
 	return c.want("a field")
 }
 
+// namedValue is how the value that begins with first, and goes on at the next token,
+// is written with a name: that of its last member.
+func (c *cursor) namedValue(first string) string {
+	if c.is("(") {
+		return "NAME = " + first + "(…)"
+	}
+	save := c.lex.MakeCheckpoint()
+	defer c.lex.LoadCheckpoint(save)
+	name, text := "NAME", first
+	for c.is("->") || c.is(".") {
+		text += c.lex.Next().Value
+		if t := c.peek(); t.Type == lexer.TokenType(TokenIdent) {
+			name = t.Value
+			text += c.lex.Next().Value
+		}
+	}
+	return name + " = " + text
+}
+
 // trailing returns what is wrong with the token after a whole field.
 func (c *cursor) trailing(f *Field) error {
 	t := c.peek()
@@ -165,7 +184,7 @@ func (c *cursor) trailing(f *Field) error {
 			m := fieldWithoutName(spanOf(t), t.Value)
 			if f.Name != nil && (c.is("(") || c.is("->")) {
 				m.d.Notes = nil
-				m.note("write 'NAME = %s%s'", f.Name.Raw, map[string]string{"(": "(…)", "->": "->…"}[t.Value])
+				m.note("write '%s'", c.namedValue(f.Name.Raw))
 			}
 			return m
 		}
