@@ -10,6 +10,7 @@ type SyntaxError struct {
 	Offset  int // in bytes from the start of what was parsed
 	Message string
 	Kernel  string // what the kernel's error_log says; "" if nothing, or not known
+	Errno   string // what write(2) returns; "" is EINVAL
 }
 
 // Error returns "byte N: message".
@@ -22,6 +23,11 @@ func errAt(offset int, format string, args ...any) error {
 // logged is errAt of a mistake for which the kernel has words.
 func logged(kernel string, offset int, message string) error {
 	return &SyntaxError{Offset: offset, Message: message, Kernel: kernel}
+}
+
+// failed is logged of a mistake for which write(2) returns another errno.
+func failed(errno, kernel string, offset int, message string) error {
+	return &SyntaxError{Offset: offset, Message: message, Kernel: kernel, Errno: errno}
 }
 
 // maxParse bounds what Parse looks at, in bytes: read back, a line can be

@@ -103,19 +103,47 @@ func parseHead(w word) (head, error) {
 	}
 	if sep >= 0 {
 		h.group, h.name = name[:sep], name[sep+1:]
-		if !ValidGroup(h.group) {
-			return h, errAt(at, "no name of a group")
+		if err := groupName(h.group, at); err != nil {
+			return h, err
 		}
 		at += sep + 1
 		if h.name == "" {
 			return h, nil
 		}
 	}
-	if !ValidEventName(h.name) {
-		return h, errAt(at, "no name of an event")
+	if err := eventName(h.name, at); err != nil {
+		return h, err
 	}
 	h.named = true
 	return h, nil
+}
+
+// groupName refuses what probes can have for no group.
+func groupName(s string, at int) error {
+	words := "Group name must follow the same rules as C identifiers"
+	switch {
+	case s == "":
+		words = "Group name is not specified"
+	case len(s) > MaxName:
+		words = "Group name is too long"
+	case ValidGroup(s):
+		return nil
+	}
+	return logged(words, at, "no name of a group")
+}
+
+// eventName refuses what no probe can be called.
+func eventName(s string, at int) error {
+	words := "Event name must follow the same rules as C identifiers"
+	switch {
+	case s == "":
+		words = "Event name is not specified"
+	case len(s) > MaxName:
+		words = "Event name is too long"
+	case isIdent(s):
+		return nil
+	}
+	return logged(words, at, "no name of an event")
 }
 
 // event returns the name of what is made, with what the kernel fills in.
@@ -161,7 +189,7 @@ func parseEprobe(h head, line string, at word, rest []word) (Command, error) {
 		group, name, ok = strings.Cut(at.text, ".")
 	}
 	if !ok || !isEventPart(group) || !isEventPart(name) {
-		return nil, errAt(at.at, "want SYSTEM.EVENT")
+		return nil, logged("This requires both group and event name to attach", at.at, "want SYSTEM.EVENT")
 	}
 	c := &Eprobe{EventName: h.event("eprobes", name), On: EventName{Group: group, Name: name}}
 	if !isIdent(c.Name) {
@@ -172,7 +200,7 @@ func parseEprobe(h head, line string, at word, rest []word) (Command, error) {
 			continue
 		}
 		if i+1 == len(rest) {
-			return nil, errAt(w.at, "want a condition after 'if'")
+			return nil, logged("No filter rule after 'if'", w.at, "want a condition after 'if'")
 		}
 		start := rest[i+1].at
 		cond, err := parseCond(line[start:], start)
@@ -192,6 +220,12 @@ func parseEprobe(h head, line string, at word, rest []word) (Command, error) {
 	c.Args, err = parseArgs('e', rest)
 	return c, err
 }
+
+// The kernel's words for two mistakes.
+const (
+	badMaxactive = "Invalid maxactive number"
+	badPlace     = "Invalid probed address or symbol"
+)
 
 // joinBlanks makes each run of blanks in s one blank, as the kernel does with a
 // whole eprobe's condition.
@@ -216,14 +250,17 @@ func parseFprobe(h head, at word, rest []word) (Command, error) {
 	// Until v6.13 a number was the count of functions followed at once. It is
 	// a hint that later kernels have no use for.
 	if _, err := parseUint(h.extra.text); h.extra.text != "" && isDigit(h.extra.text[0]) && err != nil {
-		return nil, errAt(h.extra.at, "want ':'")
+		return nil, logged(badMaxactive, h.extra.at, "want ':'")
 	}
 	c := &Fprobe{}
 	symbol := at.text
 	symbol, c.Return = strings.CutSuffix(symbol, "%return")
+	if strings.Contains(symbol, "%") {
+		return nil, logged("Invalid probed address suffix", at.at, "want nothing but %return after a function")
+	}
 	c.Module, c.Symbol = cutModule(symbol)
 	if first(spellModule(c.Module), spellSymbol(notGlob.Replace(c.Symbol))) != nil {
-		return nil, errAt(at.at, "want a function")
+		return nil, logged(badPlace, at.at, "want a function")
 	}
 	var err error
 	if c.Args, err = parseArgs('f', rest); err != nil {
@@ -265,10 +302,13 @@ func cutModule(s string) (module, symbol string) {
 
 func parseTprobe(h head, at word, rest []word) (Command, error) {
 	if h.extra.text != "" && isDigit(h.extra.text[0]) {
-		return nil, errAt(h.extra.at, "want ':'")
+		return nil, logged(badMaxactive, h.extra.at, "want ':'")
 	}
-	if !isIdent(at.text) {
-		return nil, errAt(at.at, "want a tracepoint")
+	if strings.Contains(at.text, "%") {
+		return nil, logged("Invalid probed address suffix", at.at, "want a tracepoint")
+	}
+	if !all(at.text, isWord) {
+		return nil, logged("Invalid character in tracepoint name", at.at, "want a tracepoint")
 	}
 	args, err := parseArgs('t', rest)
 	return &Tprobe{EventName: h.event("tracepoints", at.text), Tracepoint: at.text, Args: args}, err

@@ -18,6 +18,9 @@ import (
 func parseExprs(s string, at int) ([]HistExpr, error) {
 	var list []HistExpr
 	for item := range strings.SplitSeq(s, ",") {
+		if item == "" {
+			return nil, logged("Couldn't find field", at, wantOperand)
+		}
 		x, err := parseExpr(item, at)
 		if err != nil {
 			return nil, err
@@ -31,8 +34,13 @@ func parseExprs(s string, at int) ([]HistExpr, error) {
 func parseExpr(s string, at int) (HistExpr, error) {
 	if inner, ok := strings.CutPrefix(s, "-("); ok {
 		inner, ok = strings.CutSuffix(inner, ")")
-		if !ok {
+		switch {
+		case !ok && strings.Contains(inner, ")"):
+			return nil, logged("Unary minus not supported in sub-expressions", at+len(s), "want ')'")
+		case !ok:
 			return nil, errAt(at+len(s), "want ')'")
+		case inner == "":
+			return nil, logged("Couldn't find field", at+2, wantOperand)
 		}
 		x, err := parseSum(inner, at+2)
 		if err != nil {

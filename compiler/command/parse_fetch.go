@@ -37,39 +37,49 @@ func parseArgs(kind byte, list []word) ([]Arg, error) {
 }
 
 func parseArg(kind byte, n int, w word) (a Arg, err error) {
+	if kind != 'e' && kind != 'u' && strings.HasPrefix(w.text, everyArg) {
+		a.Fetch = Special{Text: everyArg} // what follows is not looked at
+		return a, nil
+	}
 	name, body, named := strings.Cut(w.text, "=")
 	at := w.at + len(name) + 1
 	if !named {
 		body, at = w.text, w.at
 	}
-	fetch, typ := cutType(body)
-	if a.Fetch, err = parseFetch(kind, fetch, at); err != nil {
-		return a, err
+	switch {
+	case !named:
+	case name == "":
+		return a, logged("Argument name is not specified", w.at, "want a name before '='")
+	case len(name) > MaxArgName:
+		return a, logged("Argument name is too long", w.at, "no name of an argument")
+	case !isIdent(name):
+		return a, logged("Argument name must follow the same rules as C identifiers", w.at, "no name of an argument")
 	}
+	if body == "" {
+		return a, logged("No argument expression", at, wantValue)
+	}
+	fetch, typ := cutType(body)
 	if len(fetch) < len(body) {
 		if a.Type, err = parseFetchType(typ, at+len(fetch)+1); err != nil {
 			return a, err
 		}
 	}
+	if a.Fetch, err = parseFetch(kind, fetch, at); err != nil {
+		return a, err
+	}
 	if named {
-		if a.Name = name; !isIdent(name) || len(name) > MaxArgName {
-			return a, errAt(w.at, "no name of an argument")
-		}
+		a.Name = name
 		return a, nil
 	}
 	a.Name = "arg" + strconv.Itoa(n)
-	switch f := a.Fetch.(type) {
-	case Var:
-		if isIdent(f.Path) {
-			a.Name = f.Path
-		}
-	case Special:
-		if f.Text == "$arg*" {
-			a.Name = ""
-		}
+	if f, ok := a.Fetch.(Var); ok && isIdent(f.Path) {
+		a.Name = f.Path
 	}
 	return a, nil
 }
+
+// everyArg stands for all parameters of a function.
+const everyArg = "$arg*"
 
 // cutType parts a body at the colon before its type. There is no other colon in
 // it: the kernel looks for the first.
@@ -79,31 +89,50 @@ func cutType(body string) (fetch, typ string) {
 }
 
 func parseFetchType(s string, at int) (t FetchType, err error) {
-	base := s
-	if strings.HasSuffix(s, "]") {
-		before, n, ok := strings.Cut(s[:len(s)-1], "[")
-		base = before
-		if t.Count, err = parseSmall(n); !ok || err != nil || t.Count < 1 || t.Count > MaxArray {
-			return t, errAt(at, "want a count of 1 to %d", MaxArray)
+	base, n, isArray := strings.Cut(s, "[")
+	if isArray {
+		n, after, closed := strings.Cut(n, "]")
+		switch {
+		case !closed:
+			return t, logged("Array is not closed", at+len(s), "want ']'")
+		case after != "":
+			return t, logged("Array has wrong suffix", at+len(s)-len(after), "want nothing after ']'")
+		}
+		want := "want a count of 1 to " + strconv.Itoa(MaxArray)
+		if t.Count, err = parseSmall(n); err != nil || t.Count < 1 {
+			return t, logged("Invalid array size", at, want)
+		}
+		if t.Count > MaxArray {
+			return t, logged("Array number is too big", at, want)
 		}
 	}
 	t.Base = base
-	if strings.HasPrefix(base, "b") {
-		bits, rest, ok1 := strings.Cut(base[1:], "@")
-		off, of, ok2 := strings.Cut(rest, "/")
-		var err1, err2, err3 error
+	if of, ok := strings.CutPrefix(base, "b"); ok {
 		t.Base = "b"
-		t.Bits, err1 = parseSmall(bits)
-		t.Offset, err2 = parseSmall(off)
-		t.Of, err3 = parseSmall(of)
-		if !ok1 || !ok2 || first(err1, err2, err3) != nil || t.Bits == 0 {
-			return t, errAt(at, "want bBITS@OFFSET/OF")
-		}
+		return t, t.parseBits(of, at)
 	}
 	if t.Base == "" || spellType(t) != nil {
-		return t, errAt(at, "no such type")
+		return t, logged("Unknown type is specified", at, "no such type")
 	}
 	return t, nil
+}
+
+// parseBits reads BITS@OFFSET/OF, which stands after a 'b'.
+func (t *FetchType) parseBits(s string, at int) error {
+	const want = "want bBITS@OFFSET/OF"
+	before, of, ok := strings.Cut(s, "/")
+	var err error
+	if t.Of, err = parseSmall(of); !ok || err != nil || t.Of != 8 && t.Of != 16 && t.Of != 32 && t.Of != 64 {
+		return logged("Unknown type is specified", at, want)
+	}
+	bits, off, ok := strings.Cut(before, "@")
+	var err1, err2 error
+	t.Bits, err1 = parseSmall(bits)
+	t.Offset, err2 = parseSmall(off)
+	if !ok || first(err1, err2) != nil || strings.ContainsAny(before, "+-") || spellType(*t) != nil {
+		return logged("Invalid bitfield", at, want)
+	}
+	return nil
 }
 
 // parseSmall reads a number that an int holds anywhere.
@@ -125,20 +154,27 @@ func parseFetch(kind byte, s string, at int) (Fetch, error) {
 // fetchParser reads the arguments of one kind of probe.
 type fetchParser struct{ kind byte }
 
+// The kernel's words for what cannot be read, and one of ours.
+const (
+	badVariable = "Invalid $-variable specified"
+	badValue    = "Invalid fetch argument"
+	wantValue   = "want a value"
+)
+
 func (p fetchParser) fetch(s string, at, depth int) (Fetch, error) {
 	if s == "" || depth > maxNesting {
-		return nil, errAt(at, "want a value")
+		return nil, logged(badValue, at, wantValue)
 	}
 	switch s[0] {
 	case '$':
 		return p.dollar(s, at)
 	case '%':
 		if !isToken(s[1:]) {
-			return nil, errAt(at, "want a register")
+			return nil, logged("Invalid register name", at, "want a register")
 		}
 		return Reg{Name: s[1:]}, nil
 	case '@':
-		return parseAt(s, at)
+		return p.memory(s, at)
 	case '\\':
 		return parseImm(s, at)
 	case '+', '-':
@@ -149,10 +185,21 @@ func (p fetchParser) fetch(s string, at, depth int) (Fetch, error) {
 	if isSpecial(s) && spellSpecial(s) == nil {
 		return Special{Text: s}, nil
 	}
-	if !isArrowPath(s) {
-		return nil, errAt(at, "want a value")
+	if isArrowPath(s) {
+		return Var{Path: s}, nil
 	}
-	return Var{Path: s}, nil
+	// The kernel looks among its types for what begins with a letter.
+	switch c := s[0] | 0x20; {
+	case s[0] != '_' && (c < 'a' || c > 'z'):
+		return nil, logged(badValue, at, wantValue)
+	case p.kind == 'e' || p.kind == 'u':
+		return nil, logged("BTF is not available or not supported", at, wantValue)
+	case strings.Contains(strings.ReplaceAll(s, "->", ""), "-"):
+		return nil, logged("Failed to parse single hyphen. Forgot '>'?", at, wantValue)
+	case strings.HasSuffix(s, "->") && isArrowPath(strings.TrimSuffix(s, "->")):
+		return nil, failed("ENOENT", "This field is not found.", at, "want a member after '->'")
+	}
+	return nil, failed("ENOENT", "This variable is not found at this probe point", at, wantValue)
 }
 
 // dollar reads what begins with a dollar. To an eprobe it is a field of its
@@ -164,7 +211,7 @@ func (p fetchParser) dollar(s string, at int) (Fetch, error) {
 		return Comm{}, nil
 	case p.kind == 'e':
 		if !isIdent(name) {
-			return nil, errAt(at, "want a field")
+			return nil, logged(badVariable, at, "want a field")
 		}
 		return FieldOf{Name: name}, nil
 	case name == "retval":
@@ -173,96 +220,92 @@ func (p fetchParser) dollar(s string, at int) (Fetch, error) {
 		return StackAddr{}, nil
 	}
 	if digits, ok := strings.CutPrefix(name, "stack"); ok && all(digits, isDigit) {
-		if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
+		if n, err := strconv.ParseUint(digits, 10, 31); err == nil {
 			return StackN{N: int(n)}, nil
 		}
 	}
-	if digits, ok := strings.CutPrefix(name, "arg"); ok && all(digits, isDigit) {
-		if n, err := strconv.ParseInt(digits, 10, 32); err == nil && n > 0 {
-			return ArgN{N: int(n)}, nil
+	if digits, ok := strings.CutPrefix(name, "arg"); ok && digits != "" && isDigit(digits[0]) && all(digits, isDigit) {
+		n, err := strconv.ParseUint(digits, 10, 31)
+		if err != nil || n == 0 {
+			return nil, logged("Invalid argument number", at, "arguments are counted from 1")
 		}
+		return ArgN{N: int(n)}, nil
 	}
 	if isSpecial(s) && spellSpecial(s) == nil {
 		return Special{Text: s}, nil
 	}
-	return nil, errAt(at, "no such variable")
+	return nil, logged(badVariable, at, "no such variable")
 }
 
-func parseAt(s string, at int) (Fetch, error) {
+// memory is `@ADDRESS`, `@SYMBOL` or `@+OFFSET`.
+func (p fetchParser) memory(s string, at int) (Fetch, error) {
 	body := s[1:]
 	if off, ok := strings.CutPrefix(body, "+"); ok {
 		n, err := parseUint(off)
-		if err != nil {
-			return nil, errAt(at, "want an offset")
+		switch {
+		case err == nil:
+			return FileAt{Off: n}, nil
+		case p.kind != 'u':
+			return nil, logged("File offset is not available with kprobe", at, "only a uprobe has a file")
 		}
-		return FileAt{Off: n}, nil
+		return nil, logged("Invalid file offset value", at, "want an offset")
 	}
 	if body != "" && isDigit(body[0]) {
 		n, err := parseUint(body)
 		if err != nil {
-			return nil, errAt(at, "want an address")
+			return nil, failed(rangeErrno(err), "Invalid memory address", at, "want an address")
 		}
 		return At{Addr: n}, nil
 	}
+	if p.kind == 'u' && spellSymbol(body) != nil {
+		return nil, logged("Symbol is not available with uprobe", at, "want an address")
+	}
 	f := At{Symbol: body}
 	if i := strings.IndexAny(body, "+-"); i >= 0 {
-		off, err := parseSigned(body[i:])
+		off, err := parseInt(body[i:])
 		if err != nil {
-			return nil, errAt(at+1+i, "want an offset")
+			return nil, failed(rangeErrno(err), "", at+1+i, "want an offset")
 		}
 		f.Symbol, f.Off = body[:i], off
 	}
-	if spellSymbol(f.Symbol) != nil {
-		return nil, errAt(at, "want a symbol")
+	if !isSymbol(f.Symbol) {
+		return nil, failed("ENOENT", "", at, "want a symbol")
 	}
 	return f, nil
-}
-
-// parseSigned reads a number that has a sign. After a plus the kernel takes a
-// minus, too.
-func parseSigned(s string) (int64, error) {
-	if strings.HasPrefix(s, "+-") {
-		s = s[1:]
-	}
-	n, err := parseUint(s[1:])
-	switch {
-	case err != nil:
-		return 0, err
-	case s[0] == '-' && n <= 1<<63:
-		return -int64(n), nil
-	case s[0] == '+' && n <= math.MaxInt64:
-		return int64(n), nil
-	}
-	return 0, errNumber
 }
 
 func parseImm(s string, at int) (Fetch, error) {
 	body := s[1:]
 	if text, ok := strings.CutPrefix(body, `"`); ok {
-		text, ok = strings.CutSuffix(text, `"`)
-		if !ok || spellImmString(text) != nil {
-			return nil, errAt(at, `want a string between \" and "`)
+		// The kernel looks at the last character alone.
+		if !strings.HasSuffix(text, `"`) {
+			return nil, logged(`String is not closed with '"'`, at, `want a string between \" and "`)
 		}
-		return ImmString{Text: text}, nil
+		return ImmString{Text: strings.TrimSuffix(text, `"`)}, nil
 	}
-	if strings.HasPrefix(body, "-") {
-		n, err := parseSigned(body)
-		if err != nil {
-			return nil, errAt(at, "want a number")
-		}
-		return Imm{N: n}, nil
+	var n int64
+	var u uint64
+	err := errNumber
+	switch {
+	case body == "":
+	case isDigit(body[0]):
+		u, err = parseUint(body)
+		n = int64(u)
+	case body[0] == '-':
+		n, err = parseInt(body)
+	case body[0] == '+':
+		n, err = parseInt(body[1:])
 	}
-	n, err := parseUint(body)
 	if err != nil {
-		return nil, errAt(at, "want a number")
+		return nil, failed(rangeErrno(err), "Invalid immediate value", at, "want a number")
 	}
-	return Imm{N: int64(n), Unsigned: n > math.MaxInt64}, nil
+	return Imm{N: n, Unsigned: u > math.MaxInt64}, nil
 }
 
 func (p fetchParser) deref(s string, at, depth int) (Fetch, error) {
 	open := strings.IndexByte(s, '(')
-	if open < 0 || s[len(s)-1] != ')' {
-		return nil, errAt(at, "want OFFSET(VALUE)")
+	if open < 0 {
+		return nil, logged("Dereference needs a brace", at, wantDeref)
 	}
 	f := Deref{}
 	off := s[:open]
@@ -271,17 +314,23 @@ func (p fetchParser) deref(s string, at, depth int) (Fetch, error) {
 		off = off[:1] + off[2:]
 	}
 	var err error
-	if f.Off, err = parseSigned(off); err != nil {
-		return nil, errAt(at, "want an offset")
+	if f.Off, err = parseInt(strings.TrimPrefix(off, "+")); err != nil {
+		return nil, failed(rangeErrno(err), "Invalid dereference offset", at, "want an offset")
 	}
-	f.X, err = p.fetch(s[open+1:len(s)-1], at+open+1, depth+1)
+	end := strings.LastIndexByte(s, ')') // what follows it is not looked at
+	if end < open {
+		return nil, logged("Dereference brace is not closed", at+len(s), wantDeref)
+	}
+	f.X, err = p.fetch(s[open+1:end], at+open+1, depth+1)
 	return f, err
 }
+
+const wantDeref = "want OFFSET(VALUE)"
 
 func (p fetchParser) typecast(s string, at, depth int) (Fetch, error) {
 	end := strings.IndexByte(s, ')')
 	if end < 0 {
-		return nil, errAt(at, "want ')'")
+		return nil, logged(badValue, at, "want ')'")
 	}
 	f := Typecast{}
 	f.Struct, f.Member, _ = strings.Cut(s[1:end], ",")
@@ -290,17 +339,17 @@ func (p fetchParser) typecast(s string, at, depth int) (Fetch, error) {
 	if n := operandLen(inner); n < len(inner) {
 		rest, ok := strings.CutPrefix(inner[n:], "->")
 		if !ok {
-			return nil, errAt(innerAt+n, "want '->'")
+			return nil, logged(badValue, innerAt+n, "want '->'")
 		}
 		inner, path = inner[:n], rest
 		if path == "" {
-			return nil, errAt(at+len(s), "want a member")
+			return nil, logged(badValue, at+len(s), "want a member")
 		}
 	}
 	f.Path = path
 	if strings.HasPrefix(inner, "(") {
 		if len(inner) < 3 || inner[len(inner)-1] != ')' {
-			return nil, errAt(innerAt, "want a value in parentheses")
+			return nil, logged(badValue, innerAt, "want a value in parentheses")
 		}
 		inner = inner[1 : len(inner)-1]
 		innerAt++
@@ -310,7 +359,7 @@ func (p fetchParser) typecast(s string, at, depth int) (Fetch, error) {
 		return nil, err
 	}
 	if spellTypecast(f) != nil {
-		return nil, errAt(at, "want a typecast")
+		return nil, logged(badValue, at, "want a typecast")
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -39,10 +40,16 @@ func parseCond(s string, base int) (Cond, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.blanks(); p.i < len(p.s) {
-		return nil, p.fail("want '&&' or '||'")
+	p.blanks()
+	switch rest := p.s[p.i:]; {
+	case rest == "":
+		return c, nil
+	case rest[0] == ')':
+		return nil, p.fail("EPERM", "Too few '('", "want '&&' or '||'")
+	case strings.IndexByte(`"'`, rest[0]) >= 0 && strings.Count(rest, rest[:1]) == 1:
+		return nil, p.fail("ESRCH", "Missing matching quote", "want '&&' or '||'")
 	}
-	return c, nil
+	return nil, p.fail("EPERM", "Too many terms in predicate expression", "want '&&' or '||'")
 }
 
 // maxDepth bounds how deep conditions nest.
@@ -54,7 +61,9 @@ type condParser struct {
 	i    int // next byte
 }
 
-func (p *condParser) fail(message string) error { return errAt(p.base+p.i, "%s", message) }
+func (p *condParser) fail(errno, kernel, message string) error {
+	return failed(errno, kernel, p.base+p.i, message)
+}
 
 func (p *condParser) blanks() {
 	for p.i < len(p.s) && isBlank(p.s[p.i]) {
@@ -111,7 +120,7 @@ func (p *condParser) list(between string, depth int, part func(int) (Cond, error
 
 func (p *condParser) unary(depth int) (Cond, error) {
 	if depth > maxDepth {
-		return nil, p.fail("condition nests too deep")
+		return nil, p.fail("", "", "condition nests too deep")
 	}
 	if p.take("!") {
 		c, err := p.unary(depth + 1)
@@ -128,7 +137,7 @@ func (p *condParser) unary(depth int) (Cond, error) {
 		return nil, err
 	}
 	if !p.take(")") {
-		return nil, p.fail("want ')'")
+		return nil, p.fail("ENOENT", "Too many '('", "want ')'")
 	}
 	return c, nil
 }
@@ -140,7 +149,7 @@ func (p *condParser) pred() (Cond, error) {
 	c.Field = p.word(isWord)
 	if !isIdent(c.Field) {
 		p.i = start
-		return nil, p.fail("want a field")
+		return nil, p.noField()
 	}
 	if p.i < len(p.s) && p.s[p.i] == '.' {
 		p.i++
@@ -148,7 +157,7 @@ func (p *condParser) pred() (Cond, error) {
 		c.Suffix = p.word(isWord)
 		if c.Suffix != "ustring" && c.Suffix != "function" {
 			p.i = start
-			return nil, p.fail("want 'ustring' or 'function'")
+			return nil, p.fail("", invalidOp, "want 'ustring' or 'function'")
 		}
 	}
 	for _, op := range []string{"==", "!=", "<=", "<", ">=", ">", "&", "~"} {
@@ -158,7 +167,7 @@ func (p *condParser) pred() (Cond, error) {
 		}
 	}
 	if c.Op == "" {
-		return nil, p.fail("want one of == != < <= > >= & ~")
+		return nil, p.fail("", invalidOp, "want one of == != < <= > >= & ~")
 	}
 	p.blanks()
 	start = p.i
@@ -167,7 +176,7 @@ func (p *condParser) pred() (Cond, error) {
 	}
 	if spellPred(c) != nil {
 		p.i = start
-		return nil, p.fail("want a number, or text between quotes where the field is text")
+		return nil, p.noValue(c)
 	}
 	return c, nil
 }
@@ -183,21 +192,21 @@ func (p *condParser) word(is func(byte) bool) string {
 
 func (p *condParser) value(c *Pred) error {
 	if p.i >= len(p.s) {
-		return p.fail("want a value")
+		return p.fail("", noQuotes, wantValue)
 	}
 	start := p.i
 	switch quote := p.s[p.i]; {
 	case quote == '"' || quote == '\'':
 		end := strings.IndexByte(p.s[p.i+1:], quote)
 		if end < 0 {
-			return p.fail("want the quote that ends the string")
+			return p.fail("ESRCH", "Missing matching quote", "want the quote that ends the string")
 		}
 		c.Value = Value{Kind: String, Text: p.s[p.i+1 : p.i+1+end]}
 		p.i += end + 2
 	case strings.HasPrefix(p.s[p.i:], "CPUS{"):
 		end := strings.IndexByte(p.s[p.i:], '}')
 		if end < 0 {
-			return p.fail("want '}'")
+			return p.fail("", "Missing '}'", "want '}'")
 		}
 		c.Value = Value{Kind: CPUs, Text: p.s[p.i+len("CPUS{") : p.i+end]}
 		p.i += end + 1
@@ -210,7 +219,61 @@ func (p *condParser) value(c *Pred) error {
 	}
 	if spellValue(c.Value) != nil {
 		p.i = start
-		return p.fail("want a value")
+		return p.noValue(c)
 	}
 	return nil
+}
+
+// The kernel's words for two mistakes.
+const (
+	invalidOp = "Invalid operator"
+	noQuotes  = "Invalid value (did you forget quotes)?"
+)
+
+// isNumeric reports whether s begins as a number does.
+func isNumeric(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && isDigit(s[0])
+}
+
+// noField refuses what stands where a field should. Words that begin with a digit
+// are looked for among the fields; what is no word is not.
+func (p *condParser) noField() error {
+	switch {
+	case p.i == len(p.s):
+		return p.fail("", "Meaningless filter expression", "want a field")
+	case isWord(p.s[p.i]):
+		return p.fail("", "Field not found", "want a field")
+	}
+	return p.fail("EPERM", "Error", "want a field")
+}
+
+// noValue refuses what stands where a value should, or does not go with the
+// operator.
+func (p *condParser) noValue(c *Pred) error {
+	const illegal = "Illegal operation for field type"
+	want := "want a number, or text between quotes where the field is text"
+	switch v := c.Value; {
+	case c.Suffix == "function":
+		return p.fail("", "Function not found", "want the name of a function, compared by == or !=")
+	case v.Kind == String && len(v.Text) > MaxFilterString:
+		return p.fail("", "Operand too long", "want at most "+strconv.Itoa(MaxFilterString)+" bytes of text")
+	case v.Kind == String:
+		return p.fail("", illegal, "text is compared by ==, != and ~ alone")
+	case v.Kind == CPUs && c.Op != "==" && c.Op != "!=" && c.Op != "&":
+		return p.fail("", illegal, "sets of CPUs are compared by ==, != and & alone")
+	case v.Kind == CPUs:
+		return p.fail("", "Invalid cpulist", "want a list of CPUs")
+	case v.Text == "CPUS":
+		return p.fail("", "Missing '{'", "want 'CPUS{'")
+	case v.Text == "":
+		want = wantValue
+	case isNumeric(v.Text) && strings.ContainsAny(v.Text, "._$"):
+		return p.fail("EPERM", "Too many terms in predicate expression", "want a whole number")
+	case isNumeric(v.Text) && c.Op == "~":
+		return p.fail("", illegal, "numbers have no patterns")
+	case isNumeric(v.Text):
+		return p.fail("", "Illegal integer value", "want a number that 64 bits hold, decimal, octal or 0x…")
+	}
+	return p.fail("", noQuotes, want)
 }

@@ -10,9 +10,14 @@ import (
 func parseKprobe(h head, at word, rest []word) (Command, error) {
 	c := &Kprobe{Return: h.kind == 'r'}
 	if h.extra.text != "" && isDigit(h.extra.text[0]) {
-		n, err := strconv.ParseUint(h.extra.text, 10, 32)
-		if err != nil || n == 0 || n > MaxActive || h.kind != 'r' {
-			return nil, errAt(h.extra.at, "want ':'")
+		n, err := parseUint(h.extra.text)
+		switch {
+		case h.kind != 'r':
+			return nil, logged("Maxactive is only for function exit", h.extra.at, "want ':'")
+		case err != nil || n == 0:
+			return nil, logged(badMaxactive, h.extra.at, "want a number of calls, or ':'")
+		case n > MaxActive:
+			return nil, logged("Maxactive is too big", h.extra.at, "want at most "+strconv.Itoa(MaxActive))
 		}
 		c.MaxActive = int(n)
 	}
@@ -20,16 +25,18 @@ func parseKprobe(h head, at word, rest []word) (Command, error) {
 	c.Return = c.Return || ret
 	if addr, err := parseUint(place); err == nil {
 		c.Offset = addr
+	} else if strings.Contains(place, "%") {
+		return nil, logged("Invalid probed address suffix", at.at, "want nothing but %return after a function")
 	} else {
 		c.Module, c.Symbol = cutModule(place)
 		if symbol, off, ok := strings.Cut(c.Symbol, "+"); ok {
 			c.Symbol = symbol
 			if c.Offset, err = parseUint(off); err != nil || c.Offset > math.MaxInt64 {
-				return nil, errAt(at.at+strings.LastIndexByte(at.text, '+')+1, "want an offset")
+				return nil, logged(badPlace, at.at+strings.LastIndexByte(at.text, '+')+1, "want an offset")
 			}
 		}
-		if err := first(spellModule(c.Module), spellSymbol(c.Symbol)); err != nil {
-			return nil, errAt(at.at, "want a function")
+		if spellModule(c.Module) != nil || !isSymbol(c.Symbol) {
+			return nil, logged(badPlace, at.at, "want a function")
 		}
 	}
 	kind := byte('p')
@@ -64,7 +71,7 @@ func placeName(symbol string) string {
 // parseUprobe reads `PATH:OFF[(REFCTR)][%return]` and what follows.
 func parseUprobe(h head, at word, rest []word) (Command, error) {
 	if h.extra.text != "" && isDigit(h.extra.text[0]) && h.kind != 'r' {
-		return nil, errAt(h.extra.at, "want ':'")
+		return nil, logged("Maxactive is only for function exit", h.extra.at, "want ':'")
 	}
 	c := &Uprobe{Return: h.kind == 'r'}
 	colon := strings.LastIndexByte(at.text, ':')
@@ -73,18 +80,28 @@ func parseUprobe(h head, at word, rest []word) (Command, error) {
 		return nil, errAt(at.at, "want an absolute path")
 	}
 	off, offAt := at.text[colon+1:], at.at+colon+1
-	off, ret := strings.CutSuffix(off, "%return")
-	c.Return = c.Return || ret
 	var err error
 	if before, ref, ok := strings.Cut(off, "("); ok {
 		off = before
-		ref, ok = strings.CutSuffix(ref, ")")
-		if c.RefCtr, err = parseUint(ref); !ok || err != nil {
-			return nil, errAt(offAt+len(before)+1, "want the offset of a reference counter")
+		refAt := offAt + len(before) + 1
+		ref, after, closed := strings.Cut(ref, ")")
+		switch {
+		case !closed:
+			return nil, logged("Reference counter brace is not closed", refAt, "want ')'")
+		case after != "":
+			return nil, logged("Reference counter has wrong suffix", refAt+len(ref)+1, "want nothing after ')'; %return stands before '('")
+		}
+		if c.RefCtr, err = parseUint(ref); err != nil {
+			return nil, logged("Invalid reference counter offset", refAt, "want the offset of a reference counter")
 		}
 	}
+	off, ret := strings.CutSuffix(off, "%return")
+	c.Return = c.Return || ret
+	if strings.Contains(off, "%") {
+		return nil, logged("Invalid probed address suffix", offAt, "want nothing but %return after an offset")
+	}
 	if c.Offset, err = parseUint(off); err != nil {
-		return nil, errAt(offAt, "want an offset")
+		return nil, logged("Invalid uprobe offset", offAt, "want an offset")
 	}
 	c.EventName = h.event("uprobes", uprobeName(c.Path, c.Offset))
 	if !isIdent(c.Name) {

@@ -31,12 +31,12 @@ func TestParseErrorsPointAtTheByte(t *testing.T) {
 }
 
 func TestParseKeepsOctalAndHex(t *testing.T) {
-	for text, want := range map[string]uint64{"0": 0, "010": 8, "0x1F": 31, "0X1f": 31, "18446744073709551615": 1<<64 - 1} {
+	for text, want := range map[string]uint64{"0": 0, "010": 8, "+1": 1, "0x1F": 31, "0X1f": 31, "18446744073709551615": 1<<64 - 1} {
 		if got, err := parseUint(text); err != nil || got != want {
 			t.Errorf("parseUint(%q) = %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "08", "0b1", "0o7", "1_000", "+1", "-1", "0x", "18446744073709551616", "1e3"} {
+	for _, text := range []string{"", "08", "0b1", "0o7", "1_000", "-1", "0x", "18446744073709551616", "1e3"} {
 		if got, err := parseUint(text); err == nil {
 			t.Errorf("parseUint(%q) = %d, want an error", text, got)
 		}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -109,7 +108,7 @@ func parseTriggerParams(c *Trigger, w word) error {
 	}
 	n, err := parseCount(strings.TrimPrefix(params[0].text, "count="))
 	if err != nil && !c.Remove {
-		return errAt(params[0].at, "want a count")
+		return failed(rangeErrno(err), "", params[0].at, "want a count")
 	}
 	if err == nil {
 		c.Count = n
@@ -119,8 +118,5 @@ func parseTriggerParams(c *Trigger, w word) error {
 
 func parseCount(s string) (int, error) {
 	n, err := parseUint(s)
-	if err != nil || n > math.MaxInt {
-		return 0, strconv.ErrRange
-	}
-	return int(n), nil
+	return int(min(n, math.MaxInt)), err
 }

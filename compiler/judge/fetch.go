@@ -51,7 +51,8 @@ func (p *probe) fetch(f command.Fetch, named bool) (fetched, error) {
 		if s, ok := f.(command.StackN); ok && p.kind != uprobe && s.N > maxStack {
 			return fetched{}, no("EINVAL", "Invalid stack number", "the stack has %d words", maxStack)
 		}
-		return fetched{code: true}, nil
+		_, word := f.(command.StackN)
+		return fetched{code: word}, nil
 	case command.Reg:
 		return p.fetchRegister(f.Name)
 	case command.At:
@@ -70,7 +71,8 @@ func (p *probe) fetch(f command.Fetch, named bool) (fetched, error) {
 		if err != nil {
 			return v, err
 		}
-		if v.text && !(p.kind == eprobe && t.Has(target.QuirkCommDereference)) {
+		_, constant := f.X.(command.ImmString)
+		if v.text && (constant || p.kind != eprobe || !t.Has(target.QuirkCommDereference)) {
 			return v, no("EINVAL", "$comm can not be dereferenced", "text cannot be dereferenced; take it as it is")
 		}
 		return fetched{memory: true, deref: true, user: f.User}, nil

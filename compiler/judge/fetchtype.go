@@ -46,7 +46,7 @@ func (p *probe) typed(a command.Arg, v fetched) (target.Field, error) {
 		}
 	case "symstr":
 		if !v.code && (!v.deref || v.user) {
-			return f, no("EINVAL", badString, "a symbol's name is made of an address, not of text")
+			return f, no("EINVAL", "Symbol String doesn't accept data/userdata", "a symbol's name is made of an address, not of text")
 		}
 		base = "string"
 	}
@@ -85,7 +85,9 @@ func (p *probe) knownType(t command.FetchType) error {
 var userTypesGone = target.Version{Major: 6, Minor: 5}
 
 // stringFits reports whether the kernel makes text of a value of type t, and
-// whether t points to it. What an integer is good for it does not check.
+// whether t points to it. An integer it looks at as if it were a pointer, and
+// finds a character behind one of 8 bytes: its size is taken for the number of
+// a type, and the 8th is a character.
 func stringFits(t types.Type) (fits, pointer bool) {
 	switch t := t.(type) {
 	case types.String:
@@ -94,8 +96,8 @@ func stringFits(t types.Type) (fits, pointer bool) {
 		return isChar(t.Elem), false
 	case types.Pointer:
 		return isChar(t.Elem), true
-	case types.Int, types.Bool:
-		return true, true
+	case types.Int:
+		return t.Size == 8, true
 	}
 	return false, false
 }
@@ -104,6 +106,8 @@ func isChar(t types.Type) bool {
 	switch t := t.(type) {
 	case types.Int:
 		return t.Size == 1
+	case types.Bool:
+		return true
 	case types.String:
 		return true
 	}

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// judged are the files at the top of a buffer's folder, and "options/…", whose
-// writes a Judge knows.
+// judged are the files at the top of a buffer's folder whose writes a Judge
+// knows; those of options it knows too.
 var judged = []string{
 	"dynamic_events", "kprobe_events", "uprobe_events", "synthetic_events", "trace_clock", "set_event",
-	"set_event_pid", "tracing_on", "snapshot", "buffer_size_kb", "current_tracer", "trace", "trace_marker",
-	"error_log", "options/overwrite",
+	"set_event_pid", "set_event_notrace_pid", "set_ftrace_pid", "set_ftrace_notrace_pid", "tracing_on", "snapshot",
+	"buffer_size_kb", "current_tracer", "trace", "trace_marker", "trace_options", "tracing_cpumask", "error_log",
+	"max_graph_depth", "buffer_percent", "saved_cmdlines_size", "tracing_thresh",
 }
 
 // others are the files that take writes of which a Judge knows nothing.
 var others = []string{
-	"buffer_percent", "buffer_subbuf_size_kb", "free_buffer", "function_profile_enabled", "max_graph_depth",
-	"saved_cmdlines_size", "set_event_notrace_pid", "set_ftrace_filter", "set_ftrace_notrace", "set_ftrace_notrace_pid",
-	"set_ftrace_pid", "set_graph_function", "set_graph_notrace", "stack_max_size", "stack_trace_filter",
-	"trace_marker_raw", "trace_options", "tracing_cpumask", "tracing_max_latency", "tracing_thresh",
+	"buffer_subbuf_size_kb", "free_buffer", "function_profile_enabled", "set_ftrace_filter", "set_ftrace_notrace",
+	"set_graph_function", "set_graph_notrace", "stack_max_size", "stack_trace_filter", "trace_marker_raw", "tracing_max_latency",
 	"user_events_data",
 }
 
@@ -29,7 +28,7 @@ var folders = []string{"hwlat_detector/", "options/", "osnoise/", "per_cpu/"}
 // from the root of tracefs. Of set_ftrace_filter and the like it does not.
 func Judges(path string) bool {
 	path = withoutInstance(path)
-	if slices.Contains(judged, path) {
+	if option, ok := strings.CutPrefix(path, "options/"); ok && slices.Contains(options, option) || slices.Contains(judged, path) {
 		return true
 	}
 	return !slices.Contains(others, path) && !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) })

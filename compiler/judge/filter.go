@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/target"
@@ -152,6 +153,9 @@ func (p *predicate) check() *Refusal {
 		}
 		return p.function()
 	}
+	if p.e.kind == synthetic && p.j.isStackField(&p.field) && !p.j.t.Has(target.QuirkStacktraceModifier) {
+		p.class = stack
+	}
 	switch p.p.Value.Kind {
 	case command.CPUs:
 		return p.cpus()
@@ -253,39 +257,65 @@ func (p *predicate) cpus() *Refusal {
 	if err := cpuList(p.p.Value.Text); err != nil {
 		return no("EINVAL", "Invalid cpulist", "'%s' is no list of CPUs: %v", p.p.Value.Text, err)
 	}
-	if strings.Trim(p.p.Value.Text, " 0,-") != "" {
+	if strings.Trim(p.p.Value.Text, " 0,-N") != "" {
 		p.mislead("a machine that has not all of these CPUs refuses it")
 	}
 	return nil
 }
 
-// cpuList checks a list such as "0-3,7" or "0-63:2/4".
+// maxCPUs is more than any kernel can have.
+const maxCPUs = 8192
+
+// cpuList checks a list such as "0-3,7" or "0-63:2/4", with 'N' for the last
+// (bitmap_parselist of lib/bitmap-str.c). Empty parts do not matter.
 func cpuList(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("it is empty")
 	}
-	for part := range strings.SplitSeq(s, ",") {
-		part = strings.TrimSpace(part)
-		if part == "all" || part == "N" {
-			continue
-		}
-		run, _, steps := strings.Cut(part, ":")
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		run, group, steps := strings.Cut(part, ":")
 		first, last, isRange := strings.Cut(run, "-")
+		if run == "all" {
+			first, last, isRange = "0", "N", true
+		}
 		if steps && !isRange {
 			return errors.New("want FIRST-LAST before ':'")
 		}
-		a, err := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
-		if err != nil {
-			return errors.New("want numbers")
+		a, err := oneCPU(first)
+		b := a
+		if err == nil && isRange {
+			b, err = oneCPU(last)
 		}
-		if isRange {
-			b, err := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
-			if err != nil || b < a {
-				return errors.New("want FIRST-LAST")
+		if err != nil {
+			return err
+		}
+		if b < a {
+			return errors.New("want FIRST-LAST")
+		}
+		if steps {
+			used, of, ok := strings.Cut(group, "/")
+			n, err1 := oneCPU(used)
+			m, err2 := oneCPU(of)
+			if !ok || err1 != nil || err2 != nil || m == 0 || n > m {
+				return errors.New("want USED/OF after ':'")
 			}
 		}
 	}
 	return nil
+}
+
+func oneCPU(s string) (uint64, error) {
+	if s == "N" {
+		return maxCPUs - 1, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	switch {
+	case err != nil:
+		return 0, errors.New("want numbers")
+	case n >= maxCPUs:
+		return 0, errors.New("no kernel has so many")
+	}
+	return n, nil
 }
 
 // text compares with a string.

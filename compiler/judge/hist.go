@@ -159,16 +159,16 @@ func (m *maker) values() error {
 	hitcount := false
 	for i, x := range c.Vals {
 		f, isField := x.(command.HistField)
-		if isField && f.Name == "hitcount" && f.Modifier == "" && f.Event.Name == "" &&
-			(!hitcount || !m.j.t.Has(target.HistHitcountKey)) {
-			hitcount = true
-			continue
-		}
-		if len(m.h.vals) == most {
+		if len(m.h.vals) == most || i == most+1 {
 			if i == len(c.Vals)-1 && isField && f.Name == "hitcount" && f.Modifier == "" {
 				break
 			}
 			return m.no("EINVAL", "", "", "%d values; the kernel takes %d beside hitcount", len(c.Vals), most)
+		}
+		if isField && f.Name == "hitcount" && f.Modifier == "" && f.Event.Name == "" &&
+			(!hitcount || !m.j.t.Has(target.HistHitcountKey)) {
+			hitcount = true
+			continue
 		}
 		v, err := m.expr(x, 0)
 		if err != nil {

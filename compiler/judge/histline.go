@@ -100,7 +100,7 @@ func (m *maker) overridden(line string) (string, error) {
 
 // withoutTrailingOperator cuts off what some kernels do not look at.
 func withoutTrailingOperator(cond string) string {
-	cut := strings.TrimRight(cond, " \t")
+	cut := strings.TrimRight(cond, " \t!")
 	for _, op := range []string{"&&", "||"} {
 		if s, ok := strings.CutSuffix(cut, op); ok {
 			return s

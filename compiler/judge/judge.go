@@ -107,7 +107,28 @@ func (j *Judge) Write(w Write) Verdict {
 	if !errors.As(err, &r) {
 		r = &Refusal{Errno: "EINVAL", Reason: err.Error()}
 	}
+	j.older(r)
 	return Verdict{Refusal: r}
+}
+
+// older gives r the words of kernels that have not yet those of later ones.
+func (j *Judge) older(r *Refusal) {
+	const bad = "Invalid fetch argument"
+	switch r.Kernel {
+	case "BTF is not available or not supported", "This variable is not found at this probe point", "This field is not found.",
+		"Failed to parse single hyphen. Forgot '>'?", "No BTF entry for this probe point":
+		if !j.t.Has(target.BTFArgs) {
+			r.Errno, r.Kernel = "EINVAL", bad
+		}
+	case "Typecasts are only for eprobe fields":
+		if !j.t.Has(target.EprobeTypecast) {
+			r.Kernel = bad
+		}
+	case "Maxactive is only for function exit":
+		if !j.t.Has(target.BTFArgs) {
+			r.Kernel = "Maxactive is not for kprobe"
+		}
+	}
 }
 
 func (j *Judge) write(w Write) (misleads []string, err error) {
@@ -176,6 +197,9 @@ func (j *Judge) lines(file, text string) (misleads []string, err error) {
 
 // value carries out a write to a file that takes one command a write.
 func (j *Judge) value(f file, text string) (misleads []string, err error) {
+	if f.kind == "trigger" {
+		text = strings.TrimRight(text, " \t\n\v\f\r")
+	}
 	if len(text) > command.MaxLine {
 		return nil, no("EINVAL", "", "the line has %d bytes; the kernel takes %d", len(text), command.MaxLine)
 	}
@@ -227,6 +251,9 @@ func syntax(err error, text string) error {
 		return nil
 	case errors.As(err, &e):
 		r := &Refusal{Errno: "EINVAL", Kernel: e.Kernel, Reason: e.Message + " at the end", Lo: len(text), Hi: len(text)}
+		if e.Errno != "" {
+			r.Errno = e.Errno
+		}
 		if found := strings.Fields(text[min(e.Offset, len(text)):]); len(found) > 0 {
 			r.Reason = fmt.Sprintf("%s at '%s'", e.Message, found[0])
 			r.Lo = strings.Index(text[e.Offset:], found[0]) + e.Offset

@@ -74,13 +74,29 @@ const (
 	unplaced  = "Failed to register probe event"
 )
 
+// kprobePlace is a place as the kernel compares it with what a delete names: the
+// offset is decimal, and not there if it is 0; an address it hides.
+func kprobePlace(c *command.Kprobe) string {
+	s := c.Symbol
+	switch {
+	case s == "":
+		return sprintf("address %x", c.Offset)
+	case c.Module != "":
+		s = c.Module + ":" + s
+	}
+	if c.Offset != 0 {
+		s += "+" + strconv.FormatUint(c.Offset, 10)
+	}
+	return s
+}
+
 // placeKprobe finds an instruction.
 func (p *probe) placeKprobe(c *command.Kprobe) error {
 	p.kind, p.exit = kprobe, c.Return
 	if c.Return {
 		p.kind = kretprobe
 	}
-	p.place = p.words[1]
+	p.place = kprobePlace(c)
 	if err := p.j.needs(target.KprobeEvents, p.line, "p"); err != nil {
 		return err
 	}
@@ -173,20 +189,31 @@ func (p *probe) prototype() *target.Proto {
 	return p.proto
 }
 
+// maxactive refuses what stands between the 'f' or 't' of a probe and the colon.
+// Kernels that take a number there look at nothing else.
+func (p *probe) maxactive() error {
+	head, _, _ := strings.Cut(p.words[0], ":")
+	extra := head[1:]
+	takes := p.j.t.Has(target.FprobeMaxactive)
+	if extra == "" || takes && (extra[0] < '0' || extra[0] > '9') {
+		return nil
+	}
+	n, err := strconv.ParseUint(extra, 0, 32)
+	if takes && p.kind == fprobe && strings.HasSuffix(p.words[1], "%return") && err == nil && n > 0 && n <= command.MaxActive {
+		return nil
+	}
+	return no("EINVAL", "Invalid maxactive number", "want ':' after '%s'", head[:1]).at(p.line, head)
+}
+
 // placeFprobe finds a function of function tracing.
 func (p *probe) placeFprobe(c *command.Fprobe) error {
 	p.kind, p.exit, p.entry = fprobe, c.Return, !c.Return
-	p.place = p.words[1]
+	p.place = strings.TrimSuffix(p.words[1], "%return")
 	if err := p.j.needs(target.FprobeEvents, p.line, "f"); err != nil {
 		return err
 	}
-	head, _, _ := strings.Cut(p.words[0], ":")
-	if head != "f" {
-		returns := strings.HasSuffix(p.words[1], "%return")
-		n, err := strconv.Atoi(strings.TrimPrefix(head, "f"))
-		if head[1] >= '0' && head[1] <= '9' && (!p.j.t.Has(target.FprobeMaxactive) || !returns || err != nil || n < 1 || n > command.MaxActive) {
-			return no("EINVAL", "Invalid maxactive number", "this kernel takes no number after the 'f' of such a probe").at(p.line, head)
-		}
+	if err := p.maxactive(); err != nil {
+		return err
 	}
 	if c.Return && !strings.HasSuffix(p.words[1], "%return") {
 		p.mislead("with $retval the probe is one of the function's return, not of its entry")
@@ -195,8 +222,11 @@ func (p *probe) placeFprobe(c *command.Fprobe) error {
 		return p.placeGlob(c.Symbol)
 	}
 	f, there, err := p.function(c.Module, c.Symbol)
-	if err != nil || !there {
+	if err != nil {
 		return err
+	}
+	if !there {
+		return no("EINVAL", badSymbol, "module '%s' is not loaded, and an fprobe does not wait for it", c.Module).at(p.line, c.Module)
 	}
 	switch f.State {
 	case target.SymbolAbsent, target.SymbolUnlisted, target.SymbolData, target.SymbolFixed:
@@ -226,6 +256,9 @@ func (p *probe) placeTprobe(c *command.Tprobe) error {
 	if err := p.j.needs(target.TracepointProbes, p.line, "t"); err != nil {
 		return err
 	}
+	if err := p.maxactive(); err != nil {
+		return err
+	}
 	if p.j.t.Has(target.QuirkOneTracepointProbe) {
 		for _, e := range p.j.made.list() {
 			if e.kind == tprobe && e.lines[0].place == p.place {
@@ -252,12 +285,24 @@ func (p *probe) placeTprobe(c *command.Tprobe) error {
 // only what is a folder on every Linux is refused.
 func (p *probe) placeUprobe(c *command.Uprobe) error {
 	p.kind, p.exit = uprobe, c.Return
-	p.place = c.Path + ":" + sprintf("0x%0*x", 2*p.j.t.Arch().WordSize(), c.Offset)
+	at := c.Path + ":" + sprintf("0x%0*x", 2*p.j.t.Arch().WordSize(), c.Offset)
+	p.place = at
 	if c.RefCtr != 0 {
 		p.place += sprintf("(0x%x)", c.RefCtr)
 	}
 	if err := p.j.needs(target.UprobeEvents, p.line, "p"); err != nil {
 		return err
+	}
+	if _, after, ok := strings.Cut(c.Path, ":"); ok && after != "" && strings.Trim(after, "0123456789abcdefx") == "" {
+		return no("ENOENT", "Failed to find the given file", "'%s' is taken for the name of a file: the last ':' parts it from the offset", c.Path).at(p.line, c.Path)
+	}
+	for _, e := range p.j.made.list() {
+		for _, l := range e.lines {
+			there, _, _ := strings.Cut(l.place, "(")
+			if e.kind == uprobe && there == at && l.place != p.place {
+				return no("EINVAL", "", "%s is at the same place with another reference counter", e.name).at(p.line, p.words[1])
+			}
+		}
 	}
 	if strings.HasPrefix(c.Path, "/dev/") && !strings.HasPrefix(c.Path, "/dev/shm/") {
 		return no("EINVAL", "Not a regular file", "'%s' is a device", c.Path).at(p.line, c.Path)

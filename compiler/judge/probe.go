@@ -131,12 +131,7 @@ func (p *probe) placeFields() []target.Field {
 	at := func(name string) target.Field {
 		return target.Field{Name: name, Decl: "unsigned long", Size: p.j.t.Arch().WordSize()}
 	}
-	switch {
-	case p.exit && p.kind == uprobe:
-		return []target.Field{at("__probe_vaddr"), at("__probe_func")}
-	case p.kind == uprobe:
-		return []target.Field{at("__probe_vaddr")}
-	case p.exit:
+	if p.exit {
 		return []target.Field{at("__probe_func"), at("__probe_ret_ip")}
 	}
 	return []target.Field{at("__probe_ip")}

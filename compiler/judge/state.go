@@ -120,7 +120,7 @@ func (j *Judge) open(path string) (file, error) {
 	if parts[0] != "events" {
 		at := strings.Join(parts, "/")
 		switch {
-		case slices.Contains(judged, at), !Judges(at):
+		case slices.Contains(judged, at), parts[0] == "options" && len(parts) == 2 && Judges(at), !Judges(at):
 			return f, nil
 		case len(parts) == 1:
 			return f, noFile(at)
@@ -140,7 +140,7 @@ func (j *Judge) open(path string) (file, error) {
 		}
 	case len(parts) == 3 && f.kind != "trigger":
 		f.group = true
-		if f.events = j.ofGroup(parts[1]); len(f.events) == 0 {
+		if f.events = j.ofGroup(parts[1]); len(f.events) == 0 || parts[1] == "ftrace" {
 			return f, no("ENOENT", "", "there is no group of events '%s'", parts[1])
 		}
 	case len(parts) == 2 && f.kind == "enable":
