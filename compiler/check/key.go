@@ -115,10 +115,19 @@ func (c *checker) keysMatch(sp source.Span, x, y ir.Expr) bool {
 		c.keysNeverMatch(sp, x, y, "one is a time, the other a number")
 		return false
 	}
-	if types.Signed(x.Type()) != types.Signed(y.Type()) && mayBeNegative(x) != mayBeNegative(y) {
+	if types.Signed(x.Type()) != types.Signed(y.Type()) && mayBeNegative(x) != mayBeNegative(y) && !keepsAll(x.Type(), y.Type()) {
 		c.signedKeys(sp, x, y)
 	}
 	return true
+}
+
+// keepsAll reports whether the signed of the two has each value of the other: what
+// is below zero then equals none of them in anybody's eyes.
+func keepsAll(a, b types.Type) bool {
+	if types.Signed(b) {
+		a, b = b, a
+	}
+	return types.Size(a) > types.Size(b)
 }
 
 // mayBeNegative reports whether x has a sign that matters. A 64-bit value

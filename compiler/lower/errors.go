@@ -164,12 +164,18 @@ func (l *lowerer) charPointer(sp source.Span, on *record, name string) {
 }
 
 func (l *lowerer) cannotCopy(sp source.Span, name string, t types.Type) {
-	if _, stack := t.(types.Stack); stack {
-		l.err(diag.NotStorable, sp, "the stack of an earlier moment cannot be beside what is read later",
-			todo("read it in the same moment, with 'enter(…)' or in a 'let' of the stage; or take the stack of the end"))
-		return
-	}
 	l.err(diag.NotStorable, sp, fmt.Sprintf("a probe cannot copy '%s'", name), todo("list the fields that are wanted, without it"))
+}
+
+// stackBeforeRead is about the stack of a moment that is over when something is
+// read: no probe copies a stack.
+func (l *lowerer) stackBeforeRead(rec *recipe, stack, read ir.Expr) {
+	text := l.prog.Source.Slice(read.Span())
+	note := todo("read it then too, in a 'let' of that stage: 'let x = …'")
+	if len(rec.ev.Stages) == 1 {
+		note = todo("read it then too: 'enter(%s)'", text)
+	}
+	l.err(diag.NotStorable, stack.Span(), fmt.Sprintf("the stack of an earlier moment cannot stand beside '%s', which is read later", text), note)
 }
 
 func (l *lowerer) cannotCarry(sp source.Span) {

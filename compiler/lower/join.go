@@ -61,6 +61,12 @@ func (l *lowerer) join(rec *recipe) *record {
 		j.watch = j.watched(rec.emit)
 	}
 	whole := j.whole(late, having)
+	if !whole {
+		if stack, read := stackAndRead(late); stack != nil && read != nil {
+			l.stackBeforeRead(rec, stack, read)
+			return nil
+		}
+	}
 	name := rec.ev.Name
 	switch {
 	case !whole:
@@ -85,6 +91,19 @@ func (l *lowerer) join(rec *recipe) *record {
 		syn.gate = and(syn.gate, c)
 	}
 	return syn
+}
+
+// stackAndRead returns a stack among the fields that the synthetic event carries,
+// and one that a probe on it must read.
+func stackAndRead(late []*ir.Field) (stack, read ir.Expr) {
+	for _, f := range late {
+		if isStack(f.Value) {
+			stack = f.Value
+		} else if _, carried := f.Value.(*ir.FieldRef); !carried && read == nil {
+			read = f.Value
+		}
+	}
+	return stack, read
 }
 
 // splitTestable moves the conditions that a step's probe cannot test to having.

@@ -25,6 +25,7 @@ func (l *lowerer) prepare(rec *recipe) bool {
 			return x
 		})
 	})
+	rec.readAtLast()
 	if !l.order(rec) {
 		return false
 	}

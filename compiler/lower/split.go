@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -73,6 +75,44 @@ func (l *lowerer) split(rec *recipe) (*record, bool) {
 		second.having, second.steps[0].where = second.steps[0].where, nil
 	}
 	return l.build(second), true
+}
+
+// readAtLast has what the last step reads read by a hidden event there, beside the
+// stack of an earlier step: that one takes a synthetic event on which no probe can
+// follow.
+func (r *recipe) readAtLast() {
+	last := len(r.steps) - 1
+	if !slices.ContainsFunc(r.fields, func(f *ir.Field) bool {
+		stage, ok := stackStage(f.Value)
+		return ok && stage < last
+	}) {
+		return
+	}
+	for i, f := range r.fields {
+		if !fetched(f.Value) || !ofStep(f.Value, last) {
+			continue
+		}
+		n := *f
+		n.Value = &ir.Early{At: ir.At{T: f.Value.Type(), Sp: f.Value.Span()}, Stage: last, X: f.Value}
+		r.fields[i] = &n
+	}
+}
+
+// ofStep reports whether all that x is made of is of step i.
+func ofStep(x ir.Expr, i int) bool {
+	own := true
+	ir.Visit(x, func(x ir.Expr) bool {
+		switch x := x.(type) {
+		case *ir.FieldRef:
+			own = own && x.Stage == i
+		case *ir.Context:
+			own = own && x.Stage == i
+		case *ir.Early:
+			own = false
+		}
+		return own
+	})
+	return own
 }
 
 // splitter splits one recipe.
@@ -173,7 +213,7 @@ func fetched(x ir.Expr) bool {
 	switch x := x.(type) {
 	case *ir.Load:
 		return !inRecord(x)
-	case *ir.Bits:
+	case *ir.Bits, *ir.Str:
 		return true
 	case *ir.Cast:
 		narrows := types.Size(x.T) < types.Size(x.X.Type()) && !convertsUnit(x) && canFetch(x)
@@ -202,7 +242,7 @@ func (s *splitter) take(x ir.Expr) ir.Expr {
 	case nil, *ir.Const, *ir.Addr:
 		return x
 	case *ir.Context:
-		if _, common := commonField(v); common && (v.Kind != ir.Time || len(s.rec.steps) == 1) && v.Stage == len(s.rec.steps)-1 {
+		if s.l.common(v) && (v.Kind != ir.Time || len(s.rec.steps) == 1) && v.Stage == len(s.rec.steps)-1 {
 			c := *v
 			c.Stage = 0
 			return &c // the same, when the first event happens
