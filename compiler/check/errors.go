@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
@@ -344,6 +345,9 @@ func (c *checker) importCycle(sp source.Span, path string) {
 
 func (c *checker) unknownModule(sp source.Span, path string) {
 	near, ok := diag.Near(path, stdlib.Modules())
+	if slices.Contains(stdlib.Modules(), "std/"+path) {
+		near, ok = "std/"+path, true
+	}
 	if ok {
 		c.err(diag.UnknownModule, sp, fmt.Sprintf("there is no module '%s'", path), todo("did you mean '%s'?", near))
 		return

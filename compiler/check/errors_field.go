@@ -35,8 +35,17 @@ func (c *checker) unknownField(sp source.Span, v *stageView, name string, consts
 		return
 	}
 	if names := types.NamesOf(opp.typ); names != nil {
+		ends := ""
 		for _, n := range names.List {
 			candidates = append(candidates, n.Name)
+			if ends == "" && (strings.HasSuffix(n.Name, "_"+name) || n.Name == "SIG"+name) {
+				ends = n.Name
+			}
+		}
+		if ends != "" {
+			c.err(diag.UnknownName, sp, fmt.Sprintf("'%s' is no value of %s and no field of %s", name, c.shown(opp.at, "the other side"), source), todo("did you mean '%s'?", ends))
+			c.fix(ends)
+			return
 		}
 		c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("'%s' is no value of %s and no field of %s", name, c.shown(opp.at, "the other side"), source),
 			candidates, todo("the values are %s", some(names.Names(), 12)))

@@ -10,6 +10,7 @@ import (
 	"github.com/eptrace/ep/compiler/object"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -103,8 +104,12 @@ func (c *checker) globWithoutMatch(sp source.Span, glob string) {
 	c.err(diag.UnknownEvent, sp, message, todo("'ep list' shows what there is"))
 }
 
-func (c *checker) globTooWide(sp source.Span, glob string, n, most int) {
-	c.err(diag.TooManyFields, sp, fmt.Sprintf("'%s' matches %d; at most %d are taken", glob, n, most), todo("write a narrower one"))
+func (c *checker) globTooWide(one *syntax.One, n, most int) {
+	note := todo("write a narrower one")
+	if one.Kind == syntax.KindSyscall {
+		note = todo("write a narrower one; 'raw_syscalls.sys_enter' and 'raw_syscalls.sys_exit' are of all calls")
+	}
+	c.err(diag.TooManyFields, globSpan(one), fmt.Sprintf("'%s' matches %d; at most %d are taken", globText(one), n, most), note)
 }
 
 func (c *checker) fieldsDiffer(sp source.Span, f *ir.Field, a, b *ir.Event) {

@@ -31,7 +31,7 @@ func (c *checker) expand(list []*syntax.Source) []*syntax.Source {
 		case len(names) == 0:
 			c.globWithoutMatch(globSpan(one), globText(one))
 		case len(names) > maxGlob:
-			c.globTooWide(globSpan(one), globText(one), len(names), maxGlob)
+			c.globTooWide(one, len(names), maxGlob)
 		}
 		if len(names) > maxGlob {
 			continue

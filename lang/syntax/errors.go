@@ -239,6 +239,9 @@ func wrongOperator(sp source.Span, op string) *mistake {
 	switch {
 	case op == "=":
 		return newMistake(diag.BadOperator, sp, "'=' does not compare").note("write '=='").fix(sp, "==")
+	case right == "~":
+		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).
+			note("write '~' and a glob, in which '*' is any text and '?' one character").fix(sp, right)
 	case right != "":
 		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).note("write '%s'", right).fix(sp, right)
 	}
@@ -271,7 +274,14 @@ func castBeforeMember(sp, cast source.Span, op string) *mistake {
 
 func notCallable(sp source.Span, x Expr) *mistake {
 	m := newMistake(diag.Syntax, sp, "only a name can be called")
-	if _, ok := x.(*Selector); ok {
+	if s, ok := x.(*Selector); ok {
+		if of, ok := s.Sel.(*Ident); ok && globOf[strings.ToLower(of.Raw)] != "" {
+			text := "x"
+			if id, ok := s.X.(*Ident); ok {
+				text = id.Raw
+			}
+			return m.note("write '%s ~ %s'", text, globOf[strings.ToLower(of.Raw)])
+		}
 		m.note("functions are called by their name alone: str(p), enter(E)")
 	}
 	return m

@@ -49,6 +49,8 @@ var mistakeGroups = []struct {
 		"event e from a as x then b as y by k where y.k > 3 { z = y.z }",
 		"event e from a as in then b as on by in.k == on.k { t = on.$time - in.$time }",
 		"trace a where d == 10.0.0.1",
+		"trace a where f =~ \".*sh$\"",
+		"trace a where f.startsWith(\"/tmp\")",
 	}},
 	{"tokens", []string{
 		"trace a where comm == \"bash\ntrace b",

@@ -42,6 +42,12 @@ var foreignActions = map[string]string{
 	"disable_event": "stop", "enable_event": "start", "kstack": "stack",
 }
 
+// globOf are methods of texts in other languages, as globs.
+var globOf = map[string]string{
+	"startswith": `"abc*"`, "hasprefix": `"abc*"`, "endswith": `"*abc"`, "hassuffix": `"*abc"`,
+	"contains": `"*abc*"`, "includes": `"*abc*"`, "matches": `"a*c"`,
+}
+
 // insteadOfClause are clauses of other languages for what is said otherwise.
 var insteadOfClause = map[string]string{
 	"limit": "all rows are shown; with 'sort by count desc' the greatest come first",
