@@ -19,14 +19,16 @@ import (
 
 // harm returns what is harmful in a plan, "" if nothing is.
 func harm(p *plan.Plan) string {
-	stacks := map[string]bool{}             // "event field" of synthetic events that are stacks
-	triggers := map[string]map[string]int{} // kinds of triggers by event
+	stacks := map[string]bool{}                             // "event field" of synthetic events that are stacks
+	switches := map[string]bool{"sched.sched_switch": true} // and what is made of it alone
 	for _, w := range p.Writes {
 		c, err := command.Parse(w.File, w.Data)
 		if err != nil {
 			return fmt.Sprintf("%q cannot be read: %v", w.Data, err)
 		}
 		switch c := c.(type) {
+		case *command.Eprobe:
+			switches[c.EventName.String()] = switches[c.On.String()]
 		case *command.Synthetic:
 			for _, f := range c.Fields {
 				if strings.HasSuffix(f.Type, "long[]") {
@@ -39,12 +41,8 @@ func harm(p *plan.Plan) string {
 			}
 		case *command.Trigger:
 			name := c.Event.String()
-			if triggers[name] == nil {
-				triggers[name] = map[string]int{}
-			}
-			triggers[name][string(c.Kind)]++
-			if strings.HasPrefix(name, "sched.") && triggers[name]["snapshot"] > 0 && triggers[name]["stacktrace"] > 0 && strings.HasPrefix(p.Target, "6.1-") {
-				return "a snapshot and a stack on " + name
+			if c.Kind == command.Snapshot && c.Count < 0 && switches[name] && strings.HasPrefix(p.Target, "6.1-") {
+				return "a snapshot at each switch"
 			}
 		}
 		if w.File == "dynamic_events" && (strings.Contains(w.Data, ":symstr") || strings.Contains(w.Data, "=@+")) {
@@ -99,7 +97,7 @@ var tempting = []string{
 	"event blocked from sched.sched_switch as off then sched.sched_switch as back by off.prev_pid == back.next_pid { pid = back.next_pid, stack = off.$kstack }\nhist blocked by stack",
 	"event blocked from sched.sched_switch as off then sched.sched_switch as back by off.prev_pid == back.next_pid { pid = back.next_pid, stack = off.$kstack }\nhist blocked by pid",
 	"event where_ from kmem.kmalloc { call_site: ksym, bytes_req }\ntrace where_",
-	// a snapshot and a stack, and a third
+	// a snapshot at each switch
 	"on sched.sched_switch do snapshot\non sched.sched_switch do stack\non sched.sched_switch do stop",
 	"on sched.sched_switch where prev_pid == 1 times 1 do snapshot, stack, stop",
 	"event e from sched.sched_switch { prev_pid }\non e do snapshot, stack, stop",

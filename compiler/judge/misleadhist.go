@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -151,7 +152,6 @@ func (m *maker) misleadOwn(a command.HistAction, x command.HistField) {
 
 // misleadTrigger tells of a trigger that does less or more than it seems to.
 func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text string) (list []string) {
-	in := here.of(e)
 	list = j.elsewhere(e, here)
 	add := func(text string, args ...any) { list = append(list, sprintf(text, args...)) }
 	if t.Count == 0 {
@@ -164,14 +164,20 @@ func (j *Judge) misleadTrigger(e *event, here *buffer, t *command.Trigger, text 
 	if strings.Count(strings.Fields(text)[0], ":") > most {
 		add("what follows the count is not looked at")
 	}
-	kinds := map[command.TriggerKind]bool{t.Kind: true}
-	for _, o := range in.triggers {
-		kinds[o.Kind] = true
-	}
-	if e.group == "sched" && kinds[command.Snapshot] && kinds[command.Stacktrace] && len(kinds) > 2 && j.t.Has(target.QuirkSnapshotStacktrace) {
-		add("this kernel hangs: a scheduler event has the triggers snapshot and stacktrace and a third")
+	if isSwitch(e) && j.t.Has(target.QuirkSnapshotAtSwitch) {
+		for _, o := range append(slices.Clone(here.of(e).triggers), t) {
+			if o.Kind == command.Snapshot && o.Count < 0 {
+				add("this kernel may hang: a snapshot at each switch; a count limits them")
+				break
+			}
+		}
 	}
 	return list
+}
+
+// isSwitch reports whether e happens whenever the kernel takes up another task.
+func isSwitch(e *event) bool {
+	return e.group == "sched" && e.event == "sched_switch" || e.on != nil && isSwitch(e.on)
 }
 
 // misleadSynthetic tells of a synthetic event that will not be what it seems.

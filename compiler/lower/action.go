@@ -47,7 +47,8 @@ func (l *lowerer) act(o *ir.On, a ir.Action, t *command.Trigger, plain *observed
 		}
 	}
 	l.triggers[triggerKey(at.on, t)] = true
-	if l.hangs(at.on, t, a.Span) {
+	if t.Kind == command.Snapshot && t.Count < 0 && l.t.Has(target.QuirkSnapshotAtSwitch) && isSwitch(at.on) {
+		l.snapshotAtSwitch(a.Span)
 		return false
 	}
 	t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
@@ -113,25 +114,13 @@ func triggerKey(r *record, t *command.Trigger) string {
 	return r.name.String() + " " + string(kind) + " " + t.Target.Group + "." + t.Target.Name
 }
 
-// hangs reports a snapshot and a stack on one event of the scheduler, which hang
-// some kernels.
-func (l *lowerer) hangs(r *record, t *command.Trigger, sp source.Span) bool {
-	if !l.t.Has(target.QuirkSnapshotStacktrace) || r.name.Group != "sched" {
-		return false
+// isSwitch reports whether r is made whenever the kernel takes up another task,
+// under whatever conditions.
+func isSwitch(r *record) bool {
+	if r.recipe != nil && len(r.recipe.steps) == 1 && r.recipe.steps[0].on != nil {
+		return isSwitch(r.recipe.steps[0].on)
 	}
-	other := command.Stacktrace
-	switch t.Kind {
-	case command.Stacktrace:
-		other = command.Snapshot
-	case command.Snapshot:
-	default:
-		return false
-	}
-	if l.triggers[triggerKey(r, &command.Trigger{Kind: other})] {
-		l.snapshotAndStack(sp)
-		return true
-	}
-	return false
+	return r.name.Group == "sched" && r.name.Name == "sched_switch"
 }
 
 // whileStopped warns of times that go wrong. While the buffer takes no records,

@@ -301,8 +301,8 @@ func (l *lowerer) narrowing(sp source.Span) {
 	l.err(diag.CannotCompute, sp, "the kernel cannot narrow a number within arithmetic", todo("narrow the result instead: 'name: u32 = …'"))
 }
 
-func (l *lowerer) snapshotAndStack(sp source.Span) {
-	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s may hang with a snapshot and a stack on an event of the scheduler", l.kernel()), todo("take one of them out"))
+func (l *lowerer) snapshotAtSwitch(sp source.Span) {
+	l.err(diag.KernelQuirk, sp, fmt.Sprintf("%s may hang with snapshots at every switch of tasks", l.kernel()), todo("say how many: 'times 1 do snapshot'"))
 }
 
 func (l *lowerer) argumentNotThere(sp source.Span, why error) {

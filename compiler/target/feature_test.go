@@ -76,7 +76,7 @@ func TestQuirks(t *testing.T) {
 		QuirkSyntheticArrayPrint: "...x.. .x",
 		QuirkStacktraceModifier:  "...x.. .x",
 		QuirkFieldVariable:       ".x.xx. .x",
-		QuirkSnapshotStacktrace:  "xx.... ..",
+		QuirkSnapshotAtSwitch:    "xx.... ..",
 		QuirkPercentRefused:      "...x.. .x",
 		QuirkHelpersStay:         "...xx. .x",
 		QuirkSyntheticNames:      "...xx. .x",

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		os.Exit(0) // what a case started as a process
 	}
-	os.Exit(vm.Main(m, cases))
+	os.Exit(vm.Main(m, slices.Concat(cases, lonelyCases)))
 }
 
 // childArg is the first argument of a process that is to end at once.
