@@ -87,6 +87,7 @@ type checker struct {
 	decls map[string]*decl
 	order []*decl
 	used  map[string]source.Span // fields that the script names, with one place each
+	lets  map[*ir.Early]bool     // of a join, those that a let makes
 	prog  *ir.Program
 
 	open      func(path string) (*source.Source, error)

@@ -37,7 +37,7 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 		return u
 	}
 	sc := c.newScope()
-	sc.made = e.Fields
+	sc.made, sc.join = e.Fields, len(e.Then) > 0
 	for _, st := range append([]*syntax.Stage{&from}, stagesOf(e.Then)...) {
 		if st.As != nil {
 			sc.later[st.As.Text()] = st.As.Span()
@@ -144,7 +144,7 @@ func (c *checker) stage(ev *ir.Event, sc *scope, s *syntax.Stage, by []*syntax.K
 	if len(sources[0].Alts) > 0 {
 		st.Span = sources[0].Alts[0].One.Span()
 	}
-	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used, made: sc.made, inline: sc.inline}
+	home := &scope{c: c, stages: sc.stages, home: view, clause: "where", later: sc.later, used: sc.used, made: sc.made, inline: sc.inline, join: sc.join}
 	if cast := lastCast(s.Where); s.As == nil && cast != nil && c.lateAlias(cast) {
 		name := cast.Type.(*syntax.TypeName).Name
 		st.Alias, view.aliasAt = name.Text(), name.Span()
@@ -194,7 +194,15 @@ func (c *checker) let(view *stageView, home *scope, l *syntax.Let) {
 	if view.lets == nil {
 		view.lets, view.letAt = map[string]ir.Expr{}, map[string]source.Span{}
 	}
-	view.lets[name] = &ir.Early{At: ir.At{T: x.Type(), Sp: l.Value.Span()}, Stage: view.index, X: x}
+	if home.join { // else the event happens when the stage does
+		early := &ir.Early{At: ir.At{T: x.Type(), Sp: l.Value.Span()}, Stage: view.index, X: x}
+		if c.lets == nil {
+			c.lets = map[*ir.Early]bool{}
+		}
+		c.lets[early] = true
+		x = early
+	}
+	view.lets[name] = x
 	view.letAt[name] = l.Name.Span()
 }
 

@@ -35,7 +35,8 @@ func (c *checker) reads(ev *ir.Event, x ir.Expr, at int, early bool) {
 	ir.Visit(x, func(x ir.Expr) bool {
 		switch x := x.(type) {
 		case *ir.Early:
-			c.reads(ev, x.X, x.Stage, true)
+			// A let of a span is read when the call returns, enter() when it begins.
+			c.reads(ev, x.X, x.Stage, !c.lets[x] || !isSpan(ev.Stages[x.Stage].Source))
 			return false
 		case *ir.Str:
 			c.read(ev, x.Sp, x.X, at, early)

@@ -26,6 +26,7 @@ type scope struct {
 	below   bool                   // with own: the single stage's fields are known too
 	made    *syntax.Fields         // the fields that the statement makes, nil if it has none
 	inline  bool                   // the statement knows no 'having'
+	join    bool                   // the event has several stages
 }
 
 // opposite is the other side of an operator: names of its values mean those.
