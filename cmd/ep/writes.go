@@ -95,7 +95,7 @@ func printWrites(out *bytes.Buffer, name string, list []judgedWrite) {
 			why = "misleads: " + strings.Join(j.Misleads, "; ")
 		}
 		if why != "" {
-			why = fmt.Sprintf("%s:%d: %s", name, j.Line, why)
+			why = fmt.Sprintf("%s:%d: %s", name, j.Line, strings.ReplaceAll(why, "\n", " "))
 		}
 		fmt.Fprintf(out, "%s\t%s\n", j.Verdict, why)
 	}

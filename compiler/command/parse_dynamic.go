@@ -32,7 +32,7 @@ func parseDynamic(file, line string) (Command, error) {
 		return nil, errAt(0, "no command")
 	}
 	head := list[0]
-	if (head.text[0] == '-' || head.text[0] == '!') && file != "synthetic_events" {
+	if head.text[0] == '-' && file != "synthetic_events" || head.text[0] == '!' && file == dynamicEvents {
 		return parseDelete(line, list)
 	}
 	if file == "synthetic_events" {
@@ -176,7 +176,7 @@ func parseProbe(file, line string, list []word) (Command, error) {
 	case h.kind == 't':
 		return parseTprobe(h, at, rest)
 	case isPath && file != "kprobe_events":
-		return parseUprobe(h, at, rest)
+		return parseUprobe(file, h, at, rest)
 	case file == "uprobe_events":
 		return nil, errAt(at.at, "want PATH:OFFSET")
 	}

@@ -31,24 +31,37 @@ func parseExprs(s string, at int) ([]HistExpr, error) {
 	return list, nil
 }
 
+// parseExpr reads `-(SUM)` where there is no other minus. Else the kernel parts
+// what begins so at the last plus or minus, wherever that stands.
 func parseExpr(s string, at int) (HistExpr, error) {
-	if inner, ok := strings.CutPrefix(s, "-("); ok {
-		inner, ok = strings.CutSuffix(inner, ")")
-		switch {
-		case !ok && strings.Contains(inner, ")"):
-			return nil, logged("Unary minus not supported in sub-expressions", at+len(s), "want ')'")
-		case !ok:
-			return nil, errAt(at+len(s), "want ')'")
-		case inner == "":
-			return nil, logged("Couldn't find field", at+2, wantOperand)
-		}
-		x, err := parseSum(inner, at+2)
+	inner, ok := strings.CutPrefix(s, "-(")
+	if !ok {
+		return parseSum(s, at)
+	}
+	ops := strings.ReplaceAll(s, ".sym-offset", ".sym_offset") // of the same length
+	if strings.LastIndexByte(ops, '-') > 0 {
+		i := strings.LastIndexAny(ops, "+-")
+		x, err := parseExpr(s[:i], at)
 		if err != nil {
 			return nil, err
 		}
-		return &HistNeg{X: x}, nil
+		y, err := parseSum(s[i+1:], at+i+1)
+		return &HistBinary{X: x, Op: s[i], Y: y}, err
 	}
-	return parseSum(s, at)
+	inner, ok = strings.CutSuffix(inner, ")")
+	switch {
+	case !ok && strings.Contains(inner, ")"):
+		return nil, logged("Unary minus not supported in sub-expressions", at+len(s), "want ')'")
+	case !ok:
+		return nil, errAt(at+len(s), "want ')'")
+	case inner == "":
+		return nil, logged("Couldn't find field", at+2, wantOperand)
+	}
+	x, err := parseSum(inner, at+2)
+	if err != nil {
+		return nil, err
+	}
+	return &HistNeg{X: x}, nil
 }
 
 func parseSum(s string, at int) (HistExpr, error) {

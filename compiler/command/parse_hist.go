@@ -135,7 +135,12 @@ func parseHistPart(c *Hist, s string, at int) error {
 
 func parseHistWord(c *Hist, s string, at int) error {
 	switch s {
-	case "pause", "continue", "clear":
+	case "pause":
+		if c.State == "" { // the others want a hist that is there, whatever stands with them
+			c.State = s
+		}
+		return nil
+	case "continue", "clear":
 		c.State = s
 		return nil
 	case "cont":
@@ -217,7 +222,7 @@ func parseAction(s string, at int) (a HistAction, err error) {
 	if !ok2 {
 		return a, logged("No action found", at+len(s), "want '.ACTION(…)'")
 	}
-	if !ok || !isIdent(do) {
+	if !ok {
 		return a, logged("No action found", callAt, "want ACTION(…)")
 	}
 	params, _, closed = strings.Cut(params, ")")
@@ -245,6 +250,8 @@ func parseAction(s string, at int) (a HistAction, err error) {
 			return a, nil
 		}
 		params, paramsAt = more, paramsAt+len(synth)+1
+	case !isIdent(do):
+		return a, logged("Couldn't find synthetic event", callAt, "want ACTION(…)")
 	default:
 		a.Do, a.Synth = "trace", do
 	}

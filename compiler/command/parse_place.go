@@ -9,21 +9,15 @@ import (
 // parseKprobe reads `[MOD:]SYM[+OFF][%return]` or an address, and what follows.
 func parseKprobe(h head, at word, rest []word) (Command, error) {
 	c := &Kprobe{Return: h.kind == 'r'}
+	var err error
 	if h.extra.text != "" && isDigit(h.extra.text[0]) {
-		n, err := parseUint(h.extra.text)
-		switch {
-		case h.kind != 'r':
-			return nil, logged("Maxactive is only for function exit", h.extra.at, "want ':'")
-		case err != nil || n == 0:
-			return nil, logged(badMaxactive, h.extra.at, "want a number of calls, or ':'")
-		case n > MaxActive:
-			return nil, logged("Maxactive is too big", h.extra.at, "want at most "+strconv.Itoa(MaxActive))
+		if c.MaxActive, err = maxActive(h); err != nil {
+			return nil, err
 		}
-		c.MaxActive = int(n)
 	}
 	place, ret := strings.CutSuffix(at.text, "%return")
 	c.Return = c.Return || ret
-	if addr, err := parseUint(place); err == nil {
+	if addr, bad := parseUint(place); bad == nil {
 		c.Offset = addr
 	} else if strings.Contains(place, "%") {
 		return nil, logged("Invalid probed address suffix", at.at, "want nothing but %return after a function")
@@ -31,11 +25,12 @@ func parseKprobe(h head, at word, rest []word) (Command, error) {
 		c.Module, c.Symbol = cutModule(place)
 		if symbol, off, ok := strings.Cut(c.Symbol, "+"); ok {
 			c.Symbol = symbol
-			if c.Offset, err = parseUint(off); err != nil || c.Offset > math.MaxInt64 {
+			if c.Offset, err = parseDigits(off); err != nil || c.Offset > math.MaxInt64 {
 				return nil, logged(badPlace, at.at+strings.LastIndexByte(at.text, '+')+1, "want an offset")
 			}
 		}
-		if spellModule(c.Module) != nil || !isSymbol(c.Symbol) {
+		// What a module has that is not loaded, nobody knows.
+		if spellModule(c.Module) != nil || c.Module == "" && !isSymbol(c.Symbol) {
 			return nil, logged(badPlace, at.at, "want a function")
 		}
 	}
@@ -44,9 +39,22 @@ func parseKprobe(h head, at word, rest []word) (Command, error) {
 		kind = 'r'
 	}
 	c.EventName = h.event("kprobes", kprobeName(kind, c))
-	var err error
 	c.Args, err = parseArgs(kind, rest)
 	return c, err
+}
+
+// maxActive reads the number of calls that a kretprobe follows at once.
+func maxActive(h head) (int, error) {
+	n, err := parseUint(h.extra.text)
+	switch {
+	case h.kind != 'r':
+		return 0, logged("Maxactive is only for function exit", h.extra.at, "want ':'")
+	case err != nil || n == 0:
+		return 0, logged(badMaxactive, h.extra.at, "want a number of calls, or ':'")
+	case n > MaxActive:
+		return 0, logged("Maxactive is too big", h.extra.at, "want at most "+strconv.Itoa(MaxActive))
+	}
+	return int(n), nil
 }
 
 // kprobeName returns the name that the kernel gives: `p_SYM_OFF`, or
@@ -69,9 +77,16 @@ func placeName(symbol string) string {
 }
 
 // parseUprobe reads `PATH:OFF[(REFCTR)][%return]` and what follows.
-func parseUprobe(h head, at word, rest []word) (Command, error) {
-	if h.extra.text != "" && isDigit(h.extra.text[0]) && h.kind != 'r' {
-		return nil, logged("Maxactive is only for function exit", h.extra.at, "want ':'")
+func parseUprobe(file string, h head, at word, rest []word) (Command, error) {
+	// The kernel reads a number as it does for kprobes, and then takes a name only
+	// from behind a colon that stands next to the letter.
+	if h.extra.text != "" && isDigit(h.extra.text[0]) && file == dynamicEvents {
+		if _, err := maxActive(h); err != nil {
+			return nil, err
+		}
+	}
+	if h.extra.text != "" {
+		h.group, h.named = "", false
 	}
 	c := &Uprobe{Return: h.kind == 'r'}
 	colon := strings.LastIndexByte(at.text, ':')

@@ -106,7 +106,11 @@ func parseTriggerParams(c *Trigger, w word) error {
 	if len(params) == 0 || params[0].text == "unlimited" {
 		return nil
 	}
-	n, err := parseCount(strings.TrimPrefix(params[0].text, "count="))
+	count := strings.TrimPrefix(params[0].text, "count=")
+	n, err := parseCount(count)
+	if !c.Kind.HasTarget() && strings.HasPrefix(count, "+") { // no count, and no 'if'
+		err = errNumber
+	}
 	if err != nil && !c.Remove {
 		return failed(rangeErrno(err), "", params[0].at, "want a count")
 	}

@@ -61,7 +61,7 @@ func (p *probe) fetch(f command.Fetch, named bool) (fetched, error) {
 		if p.kind != uprobe {
 			return fetched{}, no("EINVAL", "File offset is not available with kprobe", "only a uprobe has a file")
 		}
-		return fetched{memory: true, deref: true, user: true}, nil
+		return fetched{memory: true, deref: true}, nil
 	case command.Imm:
 		return fetched{memory: true}, nil
 	case command.ImmString:
@@ -216,6 +216,10 @@ func (p *probe) kernelSymbol(n string) error {
 	}
 	switch state {
 	case target.SymbolAbsent:
+		if (p.kind == fprobe || p.kind == tprobe) && !p.j.t.Has(target.FprobeMaxactive) {
+			p.mislead("the kernel has no symbol '%s', which it looks for as the event is turned on", n)
+			return nil
+		}
 		r := no("ENOENT", badSymbol, "the kernel has no symbol '%s'", n).at(p.line, n)
 		r.Near, _ = p.j.t.NearVariable(n)
 		return r

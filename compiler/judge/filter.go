@@ -21,7 +21,7 @@ func (j *Judge) filter(f file, text string) (misleads []string, err error) {
 	e := f.events[0]
 	c, err := j.parseCond("events/"+e.group+"/"+e.event+"/filter", text)
 	if err != nil {
-		return nil, err
+		return nil, j.fieldFirst(e, err, text)
 	}
 	if misleads, err = j.cond(e, c, text); err != nil {
 		return nil, err
@@ -36,6 +36,27 @@ func (j *Judge) filter(f file, text string) (misleads []string, err error) {
 		misleads = append(misleads, sprintf("the eprobes on %s see also what this filter keeps out; give them an 'if'", e.name))
 	}
 	return misleads, nil
+}
+
+// fieldFirst makes of an error about a condition on e's fields that no operator
+// follows a word, one that there is no such field, if there is none: the kernel
+// looks for the field first.
+func (j *Judge) fieldFirst(e *event, err error, text string) error {
+	var r *Refusal
+	if !errors.As(err, &r) || r.Kernel != "Invalid operator" {
+		return err
+	}
+	before := strings.TrimRight(text[:r.Lo], " \t")
+	n := len(before)
+	for n > 0 && isWord(before[n-1]) {
+		n--
+	}
+	p := predicate{j: j, e: e, p: &command.Pred{Field: before[n:]}, line: text}
+	if none := p.find(); none != nil && before[n:] != "" {
+		none.Lo, none.Hi = n, len(before)
+		return none
+	}
+	return err
 }
 
 // parseCond reads the text of a filter file.
@@ -148,8 +169,8 @@ func (p *predicate) check() *Refusal {
 		return err
 	}
 	if p.p.Suffix == "function" {
-		if strings.Contains(p.line, p.p.Value.Text+")") {
-			return no("EINVAL", "Function not found", "')' is taken into the function's name; a blank before it parts them")
+		if name := functionName(p.line, p.p.Value.Text); name != p.p.Value.Text {
+			return no("EINVAL", "Function not found", "'%s' is taken for the function's name, which ends at a blank", name)
 		}
 		return p.function()
 	}
@@ -209,13 +230,25 @@ func classOf(f target.Field) class {
 	return number
 }
 
+// functionName returns the word of a line that begins with name after
+// ".function", to the next blank.
+func functionName(line, name string) string {
+	_, rest, _ := strings.Cut(line, ".function")
+	i := strings.Index(rest, name)
+	if i < 0 {
+		return name
+	}
+	word, _, _ := strings.Cut(strings.ReplaceAll(rest[i:], "\t", " "), " ")
+	return word
+}
+
 // function is FIELD.function: whether an address lies in a function.
 func (p *predicate) function() *Refusal {
 	v := p.p.Value
 	switch {
 	case !p.j.t.Has(target.FilterFunction):
 		return no("EINVAL", "Invalid operator", "this kernel has no %s", target.FilterFunction)
-	case p.class != number || p.field.Size != p.j.t.Arch().WordSize():
+	case p.class != number && p.class != text || p.field.Size != p.j.t.Arch().WordSize() || isText(&p.field):
 		return no("EINVAL", illegalOp, "'%s' is no address", p.field.Name)
 	case p.p.Op != "==" && p.p.Op != "!=":
 		return no("EINVAL", "Invalid operator", "a function is compared by == and != alone")

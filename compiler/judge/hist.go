@@ -81,7 +81,7 @@ func (j *Judge) histogram(f file, line string) (misleads []string, err error) {
 	}
 	c, err := command.Parse("events/"+e.group+"/"+e.event+"/trigger", text)
 	if err != nil {
-		return nil, syntax(err, text)
+		return nil, j.fieldFirst(e, syntax(err, text), text)
 	}
 	m.h = &hist{event: e, in: m.traced, buffer: f.buffer, cmd: c.(*command.Hist), cond: command.TriggerCond(strings.TrimSpace(text))}
 	err = m.make(text)

@@ -197,11 +197,11 @@ func (j *Judge) lines(file, text string) (misleads []string, err error) {
 
 // value carries out a write to a file that takes one command a write.
 func (j *Judge) value(f file, text string) (misleads []string, err error) {
-	if f.kind == "trigger" {
-		text = strings.TrimRight(text, " \t\n\v\f\r")
-	}
 	if len(text) > command.MaxLine {
 		return nil, no("EINVAL", "", "the line has %d bytes; the kernel takes %d", len(text), command.MaxLine)
+	}
+	if f.kind == "trigger" || f.kind == "filter" {
+		text = strings.TrimRight(text, " \t\n\v\f\r")
 	}
 	switch f.kind {
 	case "trigger":

@@ -32,6 +32,10 @@ func (p *probe) misleadArgument(a command.Arg, v fetched) {
 	if octal(word) {
 		p.mislead("a number that begins with 0 is octal")
 	}
+	fetch, _, _ := strings.Cut(word, ":")
+	if _, ok := a.Fetch.(command.Deref); ok && fetch != "" && !strings.HasSuffix(fetch, ")") {
+		p.mislead("what follows the last ')' of '%s' is not looked at", fetch)
+	}
 }
 
 // misleadField is misleadArgument for a field of an eprobe's event taken as it
@@ -99,7 +103,9 @@ func (p *probe) misleadTyped(a command.Arg, v fetched) {
 // what it seems to.
 func (p *probe) misleadHead(n name, args []command.Arg) {
 	head, _, _ := strings.Cut(p.words[0], ":")
-	if head = head[1:]; head != "" && (p.kind == eprobe || head[0] < '0' || head[0] > '9') {
+	if head = head[1:]; head != "" && p.kind == uprobe {
+		p.mislead("the name is not taken, for '%s' stands before it: the event is called %s", head, n)
+	} else if head != "" && (p.kind == eprobe || head[0] < '0' || head[0] > '9') {
 		p.mislead("'%s' after the first letter is not looked at", head)
 	}
 	if n.group == "synthetic" {

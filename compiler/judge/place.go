@@ -100,7 +100,7 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 	if err := p.j.needs(target.KprobeEvents, p.line, "p"); err != nil {
 		return err
 	}
-	if c.Symbol == "" {
+	if c.Symbol == "" && c.Module == "" {
 		if c.Offset == 0 {
 			return no("EINVAL", unplaced, "0 is no address of the kernel").at(p.line, p.words[1])
 		}
@@ -292,6 +292,9 @@ func (p *probe) placeUprobe(c *command.Uprobe) error {
 	}
 	if err := p.j.needs(target.UprobeEvents, p.line, "p"); err != nil {
 		return err
+	}
+	if c.Offset >= 1<<31 {
+		p.mislead("0x%x is beyond the end of most files; the offset is not looked at before the event is turned on", c.Offset)
 	}
 	if _, after, ok := strings.Cut(c.Path, ":"); ok && after != "" && strings.Trim(after, "0123456789abcdefx") == "" {
 		return no("ENOENT", "Failed to find the given file", "'%s' is taken for the name of a file: the last ':' parts it from the offset", c.Path).at(p.line, c.Path)

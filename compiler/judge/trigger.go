@@ -19,7 +19,7 @@ func (j *Judge) trigger(f file, text string) (misleads []string, err error) {
 	}
 	c, err := command.Parse("events/"+e.group+"/"+e.event+"/trigger", text)
 	if err != nil {
-		return nil, syntax(err, text)
+		return nil, j.fieldFirst(e, syntax(err, text), text)
 	}
 	t := c.(*command.Trigger)
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
