@@ -152,7 +152,7 @@ on go where start == 2 do stop calls, stop both`, tid), func() {
 			m.g.Errorf("got %v: want four of each call", both)
 		}
 		table := rec.tables["calls"]
-		if len(table) != 1 || table[0].num("hitcount") != 4 || table[0].num("sum") != 3+4+5+6 || table[0].num("whence") != 1000 {
+		if len(table) != 1 || table[0].num("hitcount") != 4 || table[0].num("offset") != 3+4+5+6 || table[0].num("whence") != 1000 {
 			m.g.Errorf("got %v", table)
 		}
 	})

@@ -35,9 +35,11 @@ hist one_row from done`, tid), func() {
 				if g.num("hitcount") != count {
 					m.g.Errorf("%s: got %v, want a count of %d", name, g, count)
 				}
-				for _, column := range []string{"total", "start"} {
+				// By the name of the field that the sum is of, or of the hidden one.
+				for _, column := range []string{"total", "half", "offset", "start"} {
 					if _, ok := g[column]; ok && column != key {
-						got[g[key]] = g.num(column)
+						got[fmt.Sprint(g)] = g.num(column)
+						break
 					}
 				}
 			}

@@ -21,7 +21,7 @@ const guestScripts = "/scripts"
 // scriptFiles lays them there.
 func scriptFiles() map[string]string {
 	files := map[string]string{}
-	for _, folder := range []string{"cases", "histogram"} {
+	for _, folder := range []string{"cases", "histogram", "tools"} {
 		list, err := filepath.Glob(filepath.Join("../../testdata/scripts", folder, "*.ep"))
 		if err != nil {
 			panic(err)
