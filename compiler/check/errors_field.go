@@ -78,6 +78,9 @@ func (c *checker) offersNote(s ir.Source, offers []string) []diag.Note {
 	if !ok || len(p.Args) > 0 || p.Result != nil || p.Offset != 0 {
 		return hasNote(offers)
 	}
+	if _, err := c.t.FuncProto("", p.Symbol); err == nil && p.Place == ir.AtInstruction {
+		return []diag.Note{todo("'func %s.enter' knows its arguments by name; here they are declared: '%s(a, b: s32)'", p.Symbol, p.Symbol)}
+	}
 	form := "a, b: s32"
 	if _, err := c.t.Struct("kiocb"); err == nil { // the kernel's types are known, only not this module's
 		form = "iocb: *kiocb, n: s32"

@@ -151,6 +151,14 @@ func (c *checker) unknownSymbol(p *ir.Probe) {
 		c.err(diag.UnknownSymbol, sp, message, todo("the compiler made '%s' of it, whose arguments may be others: 'func `%s`.enter'", made[0], made[0]))
 		return
 	}
+	for _, prefix := range []string{"ksys_", "do_sys_", "SyS_", "sys_"} {
+		if call, cut := strings.CutPrefix(name, prefix); cut {
+			if _, ok := c.t.Syscall(call); ok {
+				c.err(diag.UnknownSymbol, sp, message, todo("the system call is written 'syscall %s'", call))
+				return
+			}
+		}
+	}
 	if near, ok := c.t.NearSymbol(name); ok {
 		c.err(diag.UnknownSymbol, sp, message, todo("did you mean '%s'?", near))
 		c.fix(near)

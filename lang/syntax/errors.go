@@ -438,6 +438,9 @@ func article(head string) string {
 
 func noEnd(kind Kind, end *Ident, name string) *mistake {
 	m := newMistake(diag.Syntax, end.Span(), "a %v has no '.%s'", kind, end.Text())
+	if kind == KindTracepoint && name != "" {
+		return m.note("the event of it is written '%s.%s', without a word before; a raw tracepoint has no group: 'tracepoint %s'", name, end.Text(), end.Text())
+	}
 	if name != "" {
 		m.note("a name with a dot stands in backticks: `%s.%s`", name, end.Text())
 	}

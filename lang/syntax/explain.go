@@ -349,6 +349,9 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 	clauses := ranks[e.head]
 	switch {
 	case e.i >= len(e.words):
+		if missing == "" && e.prev.kind == TokenString {
+			return nameInQuotes(e.prev), 0, 0
+		}
 		if missing == "" {
 			return e.want("more"), 0, 0
 		}
@@ -374,6 +377,8 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return valuesOfPrint(got), from, to
 	case got.is("where") && last.name == "by" && e.head == "event", got.is("let") && last.name == "by" && e.head == "event":
 		return whereAfterKeys(got), from, to
+	case e.head == "trace" && (got.is("limit") || got.is("times") || got.is("top")):
+		return limitedTrace(got), from, to
 	case insteadOfClause[got.text] != "" && missing == "":
 		return insteadClause(got), from, to
 	case got.is("by") && e.head == "event":
@@ -412,10 +417,16 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 	if got.kind != TokenOp && isClause(got.text) && indexOf(clauses, got.text) < 0 {
 		return noSuchClause(e.head, got, orders[e.head]), from, to
 	}
+	if form := foreignKinds[e.prev.text]; form != "" && e.beginsSource() {
+		return foreignKind(e.prev, form), from, to
+	}
 	if other := foreignClauses[got.text]; other != "" && indexOf(allowed, other) >= 0 {
+		if e.i+1 < len(e.words) && e.words[e.i+1].is("by") { // order by, group by
+			to = e.after(e.i + 2)
+		}
 		return misspeltClause(got, other), from, to
 	}
-	if near, ok := diag.Near(e.prev.text, kindNames); ok && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
+	if near, ok := diag.Near(e.prev.text, kindNames); ok && foreignKinds[e.prev.text] == "" && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
 		return misspeltKind(e.prev, near), from, to
 	}
 	return cannotStand(got, allowed, e.head), from, to

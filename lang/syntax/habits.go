@@ -42,6 +42,12 @@ var foreignActions = map[string]string{
 	"disable_event": "stop", "enable_event": "start", "kstack": "stack",
 }
 
+// foreignKinds are kinds of sources in other tools, with what ep has.
+var foreignKinds = map[string]string{
+	"kretprobe": "func F.exit", "fentry": "func F.enter", "fexit": "func F.exit", "kfunc": "func F.enter", "kretfunc": "func F.exit",
+	"fprobe": "func F", "uretprobe": `ufunc "PATH":F.exit`, "rawtracepoint": "tracepoint NAME", "eprobe": "GROUP.EVENT",
+}
+
 // globOf are methods of texts in other languages, as globs.
 var globOf = map[string]string{
 	"startswith": `"abc*"`, "hasprefix": `"abc*"`, "endswith": `"*abc"`, "hassuffix": `"*abc"`,
@@ -109,4 +115,21 @@ func questionBeforeEnd(sp source.Span, end string) *mistake {
 func whereAfterKeys(got word) *mistake {
 	return newMistake(diag.MisplacedClause, got.span(), "%s of a stage stands before its 'by'", quote(got.text)).
 		note("write 'then STAGE as b where … by …'; what is about the new event stands after 'having'")
+}
+
+// foreignKind is about a kind of source in other tools.
+func foreignKind(got word, form string) *mistake {
+	return newMistake(diag.Syntax, got.span(), "unknown kind of source '%s'", got.text).note("write '%s'", form)
+}
+
+// limitedTrace is about a number of records that a trace is to end after.
+func limitedTrace(got word) *mistake {
+	return newMistake(diag.MisplacedClause, got.span(), "a trace has no '%s'", got.text).
+		note("'ep run FILE | head -10' ends after ten records, and 'on … times 1 do stop' stops recording")
+}
+
+// nameInQuotes is about `syscall "openat"`.
+func nameInQuotes(got word) *mistake {
+	return newMistake(diag.Syntax, got.span(), "the name of a call or a function stands without quotes").
+		note("write '%s'", strings.Trim(got.text, `"`)).fix(got.span(), strings.Trim(got.text, `"`))
 }
