@@ -99,7 +99,7 @@ func spellIdent(what, s string) error {
 }
 
 func spellModule(s string) error {
-	if s != "" && !isEventPart(s) {
+	if !all(s, isWord) { // the kernel would take a hyphen for the sign of an offset
 		return fmt.Errorf("module %q", s)
 	}
 	return nil

@@ -179,6 +179,8 @@ func parseProbe(file, line string, list []word) (Command, error) {
 		return parseUprobe(file, h, at, rest)
 	case file == "uprobe_events":
 		return nil, errAt(at.at, "want PATH:OFFSET")
+	case isPath:
+		return nil, errAt(at.at, "a kprobe is in no file; want a function")
 	}
 	return parseKprobe(h, at, rest)
 }

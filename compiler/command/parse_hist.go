@@ -124,8 +124,7 @@ func parseHistPart(c *Hist, s string, at int) error {
 		c.Name = value
 		return nil
 	case "clock":
-		c.Clock = trim(value)
-		if !isToken(c.Clock) {
+		if c.Clock = trim(value); c.Clock == "" {
 			return errAt(valueAt, "want a clock")
 		}
 		return nil

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"math"
 	"strconv"
 	"strings"
 )
@@ -22,15 +21,16 @@ func parseKprobe(h head, at word, rest []word) (Command, error) {
 	} else if strings.Contains(place, "%") {
 		return nil, logged("Invalid probed address suffix", at.at, "want nothing but %return after a function")
 	} else {
-		c.Module, c.Symbol = cutModule(place)
-		if symbol, off, ok := strings.Cut(c.Symbol, "+"); ok {
-			c.Symbol = symbol
-			if c.Offset, err = parseDigits(off); err != nil || c.Offset > math.MaxInt64 {
-				return nil, logged(badPlace, at.at+strings.LastIndexByte(at.text, '+')+1, "want an offset")
+		// The kernel looks for the sign of an offset first, whatever it is in.
+		if i := strings.IndexAny(place, "+-"); i >= 0 {
+			n, err := parseInt(place[i:])
+			if err != nil || n < 0 {
+				return nil, logged(badPlace, at.at+i, "want a function and '+OFFSET'")
 			}
+			place, c.Offset = place[:i], uint64(n)
 		}
 		// What a module has that is not loaded, nobody knows.
-		if spellModule(c.Module) != nil || c.Module == "" && !isSymbol(c.Symbol) {
+		if c.Module, c.Symbol = cutModule(place); c.Module == "" && !isSymbol(c.Symbol) {
 			return nil, logged(badPlace, at.at, "want a function")
 		}
 	}

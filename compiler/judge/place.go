@@ -178,7 +178,10 @@ func (p *probe) prototype() *target.Proto {
 		switch {
 		case !p.j.t.Has(target.BTFArgs) || p.symbol == "":
 		case p.kind == tprobe:
-			p.proto, err = p.j.t.TracepointProto(p.symbol)
+			// The kernel takes a function of that name for a tracepoint that it has not.
+			if p.proto, err = p.j.t.TracepointProto(p.symbol); err != nil || p.proto == nil {
+				p.proto, err = p.j.t.FuncProto("", p.symbol)
+			}
 		default:
 			p.proto, err = p.j.t.FuncProto(p.module, p.symbol)
 		}
