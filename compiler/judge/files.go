@@ -12,20 +12,20 @@ var judged = []string{
 	"set_event_pid", "set_event_notrace_pid", "set_ftrace_pid", "set_ftrace_notrace_pid", "tracing_on", "snapshot",
 	"buffer_size_kb", "current_tracer", "trace", "trace_marker", "trace_options", "tracing_cpumask", "error_log",
 	"max_graph_depth", "buffer_percent", "saved_cmdlines_size", "tracing_thresh",
+	"set_ftrace_filter", "set_ftrace_notrace", "set_graph_function", "set_graph_notrace",
 }
 
 // others are the files that take writes of which a Judge knows nothing.
 var others = []string{
-	"buffer_subbuf_size_kb", "free_buffer", "function_profile_enabled", "set_ftrace_filter", "set_ftrace_notrace",
-	"set_graph_function", "set_graph_notrace", "stack_max_size", "stack_trace_filter", "trace_marker_raw", "tracing_max_latency",
-	"user_events_data",
+	"buffer_subbuf_size_kb", "free_buffer", "function_profile_enabled", "stack_max_size", "stack_trace_filter",
+	"trace_marker_raw", "tracing_max_latency", "user_events_data",
 }
 
 // folders hold files of which a Judge knows nothing.
 var folders = []string{"hwlat_detector/", "options/", "osnoise/", "per_cpu/"}
 
 // Judges reports whether a Judge knows what a kernel says of writes to the file,
-// from the root of tracefs. Of set_ftrace_filter and the like it does not.
+// from the root of tracefs.
 func Judges(path string) bool {
 	path = withoutInstance(path)
 	if option, ok := strings.CutPrefix(path, "options/"); ok && slices.Contains(options, option) || slices.Contains(judged, path) {

@@ -160,3 +160,23 @@ func TestTearingDown(t *testing.T) {
 		}
 	}
 }
+
+// `: > FILE` opens and writes nothing: what the file held goes, and there is no
+// text to refuse.
+func TestOpeningAloneClears(t *testing.T) {
+	made := line(switches, "hist:keys=prev_pid")
+	j := judgeOf(t, "6.17", made, line("dynamic_events", "p:k vfs_read"), line("set_graph_function", "vfs_read"))
+	for _, file := range []string{switches, "kprobe_events", "set_graph_function"} {
+		if v := j.Write(judge.Write{Op: judge.Clear, File: file}); !v.Accepted {
+			t.Errorf("%s: %v", file, v.Refusal)
+		}
+	}
+	if v := j.Write(made); !v.Accepted {
+		t.Errorf("the histogram is still there: %v", v.Refusal)
+	}
+	for _, w := range []judge.Write{line("dynamic_events", "-:k"), line("set_graph_function", "!vfs_read"), line(switches, "")} {
+		if v := j.Write(w); v.Accepted {
+			t.Errorf("%s <- %q is accepted", w.File, w.Text)
+		}
+	}
+}

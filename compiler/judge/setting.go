@@ -47,6 +47,9 @@ func (j *Judge) setting(f file, text string) error {
 		}
 		return nil
 	}
+	if slices.Contains(functionFiles, f.kind) {
+		return j.functions(f, text)
+	}
 	if limit, ok := numbers[f.kind]; ok {
 		// The kernel reads decimals alone here.
 		n, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)

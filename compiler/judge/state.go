@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,8 @@ type buffer struct {
 	vars     map[string][]*variable // of its histograms, by name
 	keepers  int                    // histograms that keep the instance from going
 	snapshot bool                   // a histogram takes its snapshots
+	// functions are what chooses functions here, by file, name and command.
+	functions map[string]bool
 }
 
 // traced is an event in one buffer.
@@ -308,6 +311,8 @@ func (j *Judge) truncate(f file) error {
 		return j.removeAll(f.kind)
 	case "trigger":
 		j.removeHists(f)
+	case "set_graph_function", "set_graph_notrace":
+		maps.DeleteFunc(f.buffer.functions, func(set string, _ bool) bool { return strings.HasPrefix(set, f.kind+" ") })
 	}
 	return nil
 }
