@@ -33,3 +33,9 @@ func (c *checker) tableFills(sp source.Span, or string) {
 func (c *checker) keysContradict(sp source.Span, a, b string) {
 	c.err(diag.KeysNeverMatch, sp, fmt.Sprintf("the keys can never be equal: one is %s, the other %s", a, b), todo("the conditions of the stages say so"))
 }
+
+func (c *checker) anyBit(b *ir.Binary, name, other string) {
+	text := c.src.Slice(b.Span())
+	c.add(diag.Warning, diag.AnyBit, b.Span(), fmt.Sprintf("any bit of '%s' makes this true, and '%s' has some of them", name, other),
+		todo("if all are meant, write '%s == %s'", text, c.src.Slice(b.Y.Span())))
+}

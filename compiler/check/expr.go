@@ -71,6 +71,7 @@ func (c *checker) truth(x ir.Expr) ir.Expr {
 		return x
 	case types.Int:
 		if b, ok := x.(*ir.Binary); ok && b.Op == "&" {
+			c.likelyMask(b)
 			return &ir.Binary{At: ir.At{T: types.Bool{}, Sp: x.Span()}, Op: "!=", X: x, Y: typedInt(0, t, x.Span())}
 		}
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"go/constant"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/source"
@@ -229,4 +230,26 @@ func wanted(where, x ir.Expr) (constant.Value, bool) {
 		}
 	}
 	return nil, false
+}
+
+// likelyMask finds a condition that one of several bits of a named value makes true,
+// though another value has some of them and is not part of it: where GFP_ATOMIC is
+// meant, GFP_KERNEL will do.
+func (c *checker) likelyMask(b *ir.Binary) {
+	k, ok := b.Y.(*ir.Const)
+	names := types.NamesOf(b.X.Type())
+	if !ok || names == nil {
+		return
+	}
+	name := strings.Trim(c.src.Slice(k.Span()), `"`)
+	mask, ok := names.Value(name)
+	if !ok {
+		return
+	}
+	for _, other := range names.List {
+		if other.Value&mask != 0 && other.Value&^mask != 0 && other.Value&mask != mask {
+			c.anyBit(b, name, other.Name)
+			return
+		}
+	}
 }

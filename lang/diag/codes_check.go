@@ -385,6 +385,13 @@ const (
 	//	{ file = str(opened.filename) }  # right: the address is carried
 	TextCut Code = "text-cut"
 
+	// AnyBit: a condition that any bit of a named value makes true, where other
+	// values have some of its bits too. A warning.
+	//
+	//	where gfp_flags & GFP_ATOMIC                # wrong: GFP_KERNEL has one of its bits
+	//	where gfp_flags & GFP_ATOMIC == GFP_ATOMIC  # right
+	AnyBit Code = "any-bit"
+
 	// NeverReturns: the end of a call that does not return. A warning.
 	//
 	//	trace syscall exit_group        # wrong: nothing is traced

@@ -7,6 +7,7 @@ var explained = [...]explanation{
 	{"absent-source", "The target does not have an optional source. A warning.\n\n\ttrace func blk_account_io_done?          # wrong where it is not: nothing is traced\n\ttrace func blk_account_io_done else func blk_mq_end_request  # right"},
 	{"address-space", "It is not known, or contradicted, whether an address is\nthe kernel's or user space's.\n\n\ts = str(args[1])                    # wrong: a number\n\ts = str(args[1] as user *char)      # right"},
 	{"ambiguous-symbol", "Several functions bear the name, and this kernel refuses\nto choose.\n\n\ttrace kprobe twice       # wrong\n\ttrace kprobe ext4:twice  # right: that of the module"},
+	{"any-bit", "A condition that any bit of a named value makes true, where other\nvalues have some of its bits too. A warning.\n\n\twhere gfp_flags & GFP_ATOMIC                # wrong: GFP_KERNEL has one of its bits\n\twhere gfp_flags & GFP_ATOMIC == GFP_ATOMIC  # right"},
 	{"bad-argument", "A function or a value of the context with the wrong number\nor kind of arguments.\n\n\tfile = str()          # wrong\n\tfile = str(filename)  # right"},
 	{"bad-character", "A character that is in no word of the language.\n\n\ttrace a.b; trace c.d  # wrong\n\ttrace a.b  trace c.d  # right"},
 	{"bad-comment", "A comment in another language's form.\n\n\ttrace a.b // all of it  # wrong\n\ttrace a.b # all of it   # right"},
