@@ -18,7 +18,7 @@ import (
 func cases(t testing.TB) []*source.Source {
 	t.Helper()
 	var list []*source.Source
-	for _, folder := range []string{"cases", "histogram"} {
+	for _, folder := range []string{"cases", "histogram", "tools"} {
 		files, err := filepath.Glob("../testdata/scripts/" + folder + "/*.ep")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("got %d scripts and %v", len(files), err)

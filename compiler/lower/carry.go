@@ -55,6 +55,13 @@ func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
 			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Load{At: x.At, X: v, Off: x.Off} })
 		}
 	case *ir.Cast:
+		// Beside a stack, which no probe hands on, the number alone must do: how
+		// it is shown the reader knows.
+		if in := uncast(x); in != ir.Expr(x) && slices.ContainsFunc(j.rec.fields, hasStack) {
+			if c, ok := j.carry(in, name); ok {
+				return &ir.FieldRef{At: x.At, Name: c.name}, true
+			}
+		}
 		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Cast{At: x.At, X: v} })
 	case *ir.Bits:
 		return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Bits{At: x.At, X: v, Offset: x.Offset, Width: x.Width} })
@@ -128,7 +135,7 @@ func (j *joiner) carry(x ir.Expr, name string) (*carried, bool) {
 	case types.String:
 		c.size = 0
 		c.typ = types.String{Cap: t.Cap}
-		if t.Cap == 0 && (len(j.rec.ev.Stages) > 1 || slices.ContainsFunc(j.rec.fields, func(f *ir.Field) bool { return isStack(f.Value) })) && j.mayBeLong(x) {
+		if t.Cap == 0 && (len(j.rec.ev.Stages) > 1 || slices.ContainsFunc(j.rec.fields, hasStack)) && j.mayBeLong(x) {
 			j.l.textCut(x.Span())
 		}
 	}

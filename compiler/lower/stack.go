@@ -29,6 +29,8 @@ func stackOf(stage int, x ir.Expr) ir.Expr {
 	return &ir.Context{At: ir.At{T: x.Type(), Sp: x.Span()}, Stage: stage, Kind: ir.Kstack}
 }
 
+func hasStack(f *ir.Field) bool { return isStack(f.Value) }
+
 func isStack(x ir.Expr) bool {
 	_, ok := x.Type().(types.Stack)
 	return ok
