@@ -2,6 +2,8 @@ package main
 
 import (
 	"maps"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -42,6 +44,7 @@ type sink struct {
 const (
 	maxDepth   = 50
 	maxSteps   = 100_000
+	maxWords   = 10_000 // that one word with braces stands for
 	textOfStep = 100
 )
 
@@ -354,7 +357,7 @@ func (sh *shell) loop(c *syntax.ForClause) {
 		items, known = strings.Fields(all), set
 	}
 	for _, w := range words.Items {
-		known = known && !hasGlob(w)
+		known = known && !hasGlob(w) && !c.Select
 	}
 	if !known {
 		sh.setLost(words.Name.Value)
@@ -533,7 +536,7 @@ func (sh *shell) literal(w *syntax.Word) (s string, known bool) {
 func (sh *shell) words(list []*syntax.Word) (out []string, known bool) {
 	known = true
 	for _, w := range list {
-		if !sh.known(w) || sh.steps > maxSteps {
+		if !sh.known(w) || sh.steps > maxSteps || manyBraces(w) {
 			out, known = append(out, w.Lit()), false
 			continue
 		}
@@ -548,6 +551,28 @@ func (sh *shell) words(list []*syntax.Word) (out []string, known bool) {
 		out = append(out, fields...)
 	}
 	return out, known
+}
+
+// ranges finds what `{1..9}` counts.
+var ranges = regexp.MustCompile(`(-?\d+)\.\.(-?\d+)`)
+
+// manyBraces reports whether w may stand for more words than are followed.
+func manyBraces(w *syntax.Word) bool {
+	each, groups := 1.0, 0
+	for _, p := range w.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok {
+			continue
+		}
+		groups += strings.Count(lit.Value, "{")
+		each += float64(strings.Count(lit.Value, ","))
+		for _, m := range ranges.FindAllStringSubmatch(lit.Value, -1) {
+			from, _ := strconv.ParseFloat(m[1], 64)
+			to, _ := strconv.ParseFloat(m[2], 64)
+			each += math.Abs(to - from)
+		}
+	}
+	return math.Pow(each, float64(groups)) > maxWords
 }
 
 // hasDefault reports whether n is `${NAME:-TEXT}`, which is TEXT if nobody sets

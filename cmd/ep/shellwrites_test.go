@@ -13,6 +13,7 @@ func FuzzWritesHaveVerdicts(f *testing.F) {
 		"mkdir <-\ndynamic_events <- e:foo sched.sched_switch\n\n>dynamic_events <- -:foo\nmkdir instances/a <-",
 		"#!/bin/sh\ncd /sys/kernel/tracing\nf() { echo \"$1 $@\" >> dynamic_events; f $1; }\nf a; for i in a b; do f $i; done",
 		"cat > dynamic_events <<-'EOF'\n\te:foo x\nEOF\n(cd events; echo 1 > enable) || { printf '%s\\n' 1 2; } | tee -a set_event",
+		"for i in {1..99999999}; do echo $i {a,b}{c,d} > trace; done; select x in a; do echo $x > trace; done",
 		"while :; do cd \"$(pwd)\"; done > trace\nset -- a; shift; eval echo \\$1 \\> trace; x=$((x+1)) exit",
 	} {
 		f.Add(s)
