@@ -404,25 +404,7 @@ func (c *checker) inlineTrace(t *syntax.Trace, s *syntax.Stage) {
 // inlineName names an event that the script does not: after its source, with a
 // number where the name is taken.
 func (c *checker) inlineName(src ir.Source) string {
-	var base string
-	switch s := src.(type) {
-	case *ir.KernelEvent:
-		base = s.Format.Name
-	case *ir.Derived:
-		base = s.Event.Name
-	case *ir.Syscall:
-		base = s.Name
-		base += endName(s.End)
-	case *ir.Probe:
-		base = eventNameFrom(s.Symbol)
-		if base[0] >= '0' && base[0] <= '9' { // an address
-			base = "at_" + base
-		}
-		if s.Place == ir.AtFunc || s.Place == ir.AtUserFunc {
-			base += endName(s.End)
-		}
-	}
-	base = base[:min(len(base), command.MaxName-6)]
+	base := sourceBase(src)
 	// The numbers go on where the last name of the base ended, so that a
 	// thousand traces of one event take no longer each.
 	name, n := base, max(c.inline[base], 1)
@@ -444,4 +426,27 @@ func endName(e ir.End) string {
 		return "_exit"
 	}
 	return ""
+}
+
+// sourceBase is the name of a source, as far as names that are made of it may go.
+func sourceBase(src ir.Source) string {
+	var base string
+	switch s := src.(type) {
+	case *ir.KernelEvent:
+		base = s.Format.Name
+	case *ir.Derived:
+		base = s.Event.Name
+	case *ir.Syscall:
+		base = s.Name
+		base += endName(s.End)
+	case *ir.Probe:
+		base = eventNameFrom(s.Symbol)
+		if base[0] >= '0' && base[0] <= '9' { // an address
+			base = "at_" + base
+		}
+		if s.Place == ir.AtFunc || s.Place == ir.AtUserFunc {
+			base += endName(s.End)
+		}
+	}
+	return base[:min(len(base), command.MaxName-6)]
 }

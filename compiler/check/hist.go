@@ -52,7 +52,7 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 		return nil
 	}
 	if out.Name == "" {
-		out.Name = c.inlineName(out.Stages[0].Source)
+		out.Name = c.nameOfHist(h, out.Stages[0].Source)
 	}
 	names := map[string]source.Span{"count": source.NoSpan}
 	for _, k := range h.By {
@@ -90,6 +90,28 @@ func (c *checker) hist(h *syntax.Hist) *ir.Hist {
 	c.likelyHist(out)
 	return out
 }
+
+// nameOfHist names a histogram that the script does not: after its source, and where
+// that name is an event's or another's, after its keys too.
+func (c *checker) nameOfHist(h *syntax.Hist, src ir.Source) string {
+	base := sourceBase(src)
+	if _, taken := c.decls[base]; !taken && c.inline[base] == 0 {
+		return c.inlineName(src)
+	}
+	name := base + "_by"
+	for _, k := range h.By {
+		name += "_" + keyName(k)
+	}
+	if _, taken := c.decls[name]; taken || c.inline[name] > 0 || len(h.By) == 0 || len(name) > longestHist || !command.ValidVarName(name) {
+		return c.inlineName(src)
+	}
+	c.inline[name] = 1
+	return name
+}
+
+// longestHist is as long as a name that is made up may be, so that those made of
+// it stay within the kernel's.
+const longestHist = 40
 
 // histName enters the name of a key or value.
 func (c *checker) histName(names map[string]source.Span, name string, sp source.Span) {
