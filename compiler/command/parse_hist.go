@@ -40,6 +40,9 @@ func parseHist(event EventName, text string, at int, remove bool) (Command, erro
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(rest, "if") { // the kernel looks for the condition first
+		return nil, errAt(at, "want 'keys=' first")
+	}
 	for part := range strings.SplitSeq(trim(rest), ":") {
 		s := part
 		if shown {

@@ -50,7 +50,8 @@ type maker struct {
 	h        *hist
 	traced   *traced
 	line     string
-	read     int // variables whose values were made
+	read     int  // variables whose values were made
+	unlike   bool // a removal that no histogram can be like
 	misleads []string
 }
 
@@ -79,7 +80,16 @@ func (j *Judge) histogram(f file, line string) (misleads []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := command.Parse("events/"+e.group+"/"+e.event+"/trigger", text)
+	path := "events/" + e.group + "/" + e.event + "/trigger"
+	c, err := command.Parse(path, text)
+	for err != nil {
+		rest, ok := withoutBadAction(text, err)
+		if !ok {
+			break
+		}
+		text, m.unlike = rest, true
+		c, err = command.Parse(path, text)
+	}
 	if err != nil {
 		return nil, j.fieldFirst(e, syntax(err, text), text)
 	}
@@ -114,6 +124,10 @@ func (m *maker) make(text string) error {
 			return err
 		}
 		m.misleads = append(m.misleads, found...)
+	}
+	if c.Remove && m.unlike {
+		m.misleadNothing()
+		return nil
 	}
 	if c.Remove {
 		return m.remove()

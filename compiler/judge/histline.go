@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/command"
@@ -34,6 +36,32 @@ func (m *maker) written(line string) (string, error) {
 		}
 	}
 	return m.overridden(line)
+}
+
+// madeLater are the kernel's words for mistakes in an action that it finds as it
+// makes the action, and so not where a histogram is removed.
+var madeLater = []string{"Couldn't find synthetic event", "Couldn't find field", "For onmax(x) or onchange(x), x must be a variable", "Invalid field modifier"}
+
+// withoutBadAction leaves out of a removal's text the action that err is about,
+// if the kernel does not make it.
+func withoutBadAction(text string, err error) (rest string, ok bool) {
+	var e *command.SyntaxError
+	if !strings.HasPrefix(strings.TrimSpace(text), "!") || !errors.As(err, &e) || !slices.Contains(madeLater, e.Kernel) {
+		return text, false
+	}
+	start := strings.LastIndexByte(text[:min(e.Offset, len(text))], ':')
+	if start < 0 || !strings.HasPrefix(text[start+1:], "on") {
+		return text, false
+	}
+	end := strings.IndexByte(text[start+1:], ':')
+	if end < 0 {
+		cond := command.TriggerCond(text)
+		if cond != "" {
+			cond = " if " + cond
+		}
+		return text[:start] + cond, true
+	}
+	return text[:start] + text[start+1+end:], true
 }
 
 // shownRef returns a variable with something behind it, "" if there is none.
