@@ -402,7 +402,7 @@ func (c *runCmd) output(env *Env) (w io.Writer, finish func() error, err error) 
 // format returns the output that the flags ask for.
 func (c *runCmd) format(ctx context.Context, m *machine, g *globals, w io.Writer, symbols *symbol.Kernel) session.Output {
 	f := session.Format{Wall: c.Time == "wall", Problems: m.env.Stderr,
-		Names: events.Names{Symbols: symbols}}
+		Names: events.Names{Symbols: symbols, Texts: symbol.NewTexts(m.fs.FS())}}
 	if t, err := openLive(m.env); err == nil {
 		f.Names.Syscalls = t
 	}

@@ -196,8 +196,9 @@ func (c *checker) likelySize(ev *ir.Event) {
 // endless reports whether there is no small bound to the values of x: an address,
 // save one in code, or a place on a disk.
 func endless(x ir.Expr) bool {
-	if _, ok := x.Type().(types.Pointer); ok {
-		return true
+	if p, ok := x.Type().(types.Pointer); ok {
+		e, _ := p.Elem.(types.Int)
+		return p.User || e.Form != types.Char // the kernel's own texts are few
 	}
 	ref, ok := x.(*ir.FieldRef)
 	return ok && (ref.Name == "sector" || ref.Name == "skbaddr")

@@ -44,6 +44,10 @@ func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
 		return dst
 	case asBytes:
 		return appendHexBytes(dst, v.Data)
+	case asPointed:
+		if text, ok := n.text(v.Num); ok && quote {
+			return appendWord(dst, []byte(text))
+		}
 	case asEnum:
 		if name := x.names.find(v.Num); name != "" && quote {
 			return appendWord(dst, []byte(name)) // "Function not implemented"
@@ -52,10 +56,23 @@ func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
 	return x.appendNumber(dst, v.Num, n)
 }
 
+// text returns the text of the kernel at addr, if it is known.
+func (n *Names) text(addr uint64) (string, bool) {
+	if n.Texts == nil {
+		return "", false
+	}
+	return n.Texts.Text(addr)
+}
+
 // appendNumber appends a number as text.
 func (x *show) appendNumber(dst []byte, v uint64, n *Names) []byte {
 	switch x.as {
 	case asHex:
+		return appendHex(dst, v)
+	case asPointed:
+		if text, ok := n.text(v); ok {
+			return appendPlain(dst, []byte(text))
+		}
 		return appendHex(dst, v)
 	case asChar:
 		return appendChar(dst, byte(v))

@@ -27,8 +27,11 @@ func (testNames) Symbol(addr uint64) (string, uint64, bool) {
 
 func (testNames) SyscallName(nr int) (string, bool) { return "openat", nr == 257 }
 
+func (testNames) Text(addr uint64) (string, bool) { return `End "it" now`, addr == 0x5000 }
+
 func TestValues(t *testing.T) {
-	names := &Names{Symbols: testNames{}, Syscalls: testNames{}}
+	names := &Names{Symbols: testNames{}, Syscalls: testNames{}, Texts: testNames{}}
+	text := types.Pointer{Elem: types.Int{Size: 1, Form: types.Char}}
 	state := &types.Names{List: []types.Name{{Name: "RUNNING", Value: 0}, {Name: "DEAD", Value: 16}, {Name: "not \"there\"", Value: ^uint64(0)}}}
 	flags := &types.Names{Flags: true, List: []types.Name{{Name: "RW", Value: 3}, {Name: "R", Value: 1}, {Name: "W", Value: 2}, {Name: "X", Value: 4}}}
 	task := &types.Names{Flags: true, List: []types.Name{{Name: "S", Value: 1}, {Name: "R", Value: 0}}}
@@ -42,6 +45,9 @@ func TestValues(t *testing.T) {
 		{"signed", types.Int{Size: 4, Signed: true}, -7, "-7", "-7"},
 		{"hex", types.Int{Size: 8, Form: types.Hex}, 0xff, "0xff", `"0xff"`},
 		{"pointer", types.Pointer{Elem: types.Void{}}, 0x10, "0x10", `"0x10"`},
+		{"text of the kernel", text, 0x5000, `"End \"it\" now"`, `"End \"it\" now"`},
+		{"no known text", text, 0x5001, "0x5001", `"0x5001"`},
+		{"text of a program", types.Pointer{Elem: text.Elem, User: true}, 0x5000, "0x5000", `"0x5000"`},
 		{"char", types.Int{Size: 1, Form: types.Char}, 'x', "'x'", `"x"`},
 		{"char of a quote", types.Int{Size: 1, Form: types.Char}, '"', `'"'`, `"\""`},
 		{"char of a control", types.Int{Size: 1, Form: types.Char}, '\n', `'\n'`, `"\n"`},

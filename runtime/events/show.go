@@ -19,11 +19,19 @@ type Syscalls interface {
 	SyscallName(nr int) (name string, ok bool)
 }
 
-// Names is what values are named by that no format tells. Either may be nil;
-// then addresses and numbers are shown.
+// Texts tells the texts that events of the kernel point to and that stay where they
+// are. It is called from the goroutine that renders, and should answer from memory.
+type Texts interface {
+	// Text returns the text at addr.
+	Text(addr uint64) (text string, ok bool)
+}
+
+// Names is what values are named by that no format tells. Each may be nil; then
+// addresses and numbers are shown.
 type Names struct {
 	Symbols  Symbolizer
 	Syscalls Syscalls
+	Texts    Texts
 }
 
 // show is how values of one type are shown, worked out once.
@@ -50,6 +58,7 @@ const (
 	asErrno
 	asSysnr
 	asKsym
+	asPointed // a text of the kernel, behind its address
 	asEnum
 	asFlags
 	asDuration // in the unit that suits: 1.23ms
@@ -98,6 +107,9 @@ func newShow(t types.Type) show {
 	case types.String:
 		return show{as: asText}
 	case types.Pointer:
+		if e, ok := t.Elem.(types.Int); ok && e.Form == types.Char && !t.User {
+			return show{as: asPointed, size: 8}
+		}
 		return show{as: asHex, size: 8}
 	case types.Stack:
 		return show{as: asStack}
