@@ -41,7 +41,7 @@ func harm(p *plan.Plan) string {
 			}
 		case *command.Trigger:
 			name := c.Event.String()
-			if c.Kind == command.Snapshot && c.Count < 0 && switches[name] && strings.HasPrefix(p.Target, "6.1-") {
+			if c.Kind == command.Snapshot && c.Count < 0 && switches[name] && !strings.HasPrefix(p.Target, "7.") {
 				return "a snapshot at each switch"
 			}
 		}

@@ -76,7 +76,7 @@ func TestQuirks(t *testing.T) {
 		QuirkSyntheticArrayPrint: "...x.. .x",
 		QuirkStacktraceModifier:  "...x.. .x",
 		QuirkFieldVariable:       ".x.xx. .x",
-		QuirkSnapshotAtSwitch:    "xx.... ..",
+		QuirkSnapshotAtSwitch:    "xxxx.. xx",
 		QuirkPercentRefused:      "...x.. .x",
 		QuirkHelpersStay:         "...xx. .x",
 		QuirkSyntheticNames:      "...xx. .x",

@@ -31,8 +31,9 @@ const (
 	// it; 6.1.192, 6.12.117 and 7.3.4 have not.
 	QuirkHelpersStay Feature = "quirk: histograms made for parameters stay"
 	// QuirkSnapshotAtSwitch: a trigger that takes a snapshot at each sched_switch,
-	// or at each but the idle task's, hangs a machine of one processor. 6.1.192
-	// has it; 6.12.117 and later have not.
+	// or at each but the idle task's, hangs a machine of one processor. 6.1.192,
+	// 6.12.117 and 6.17.13 have it, under emulation at least; 7.2.13 and 7.3.4
+	// have not.
 	QuirkSnapshotAtSwitch Feature = "quirk: snapshots at each switch hang"
 	// QuirkPercentRefused: README has .percent and .graph, and the kernel
 	// refuses them. Since v6.3 (commit e0213434fe3e, carried back). 6.17.13 has
@@ -105,7 +106,7 @@ var quirkRules = []quirkRule{
 	{QuirkStacktraceModifier, HistStackVariable, [][2]patch{{{6, 3, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 2, 13}}}},
 	{QuirkFieldVariable, HistVariables, [][2]patch{{{4, 17, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
 	{QuirkHelpersStay, HistVariables, [][2]patch{{{4, 17, 0}, {6, 1, 192}}, {{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
-	{QuirkSnapshotAtSwitch, Snapshot, [][2]patch{{{3, 10, 0}, {6, 12, 117}}}},
+	{QuirkSnapshotAtSwitch, Snapshot, [][2]patch{{{3, 10, 0}, {7, 2, 0}}}},
 	{QuirkPercentRefused, HistPercent, mended(patch{6, 1, 0})},
 	{QuirkSyntheticNames, SyntheticEvents, [][2]patch{{{6, 2, 0}, {6, 12, 117}}, {{6, 13, 0}, {7, 3, 4}}}},
 	{QuirkOneTracepointProbe, TracepointProbes, [][2]patch{{{6, 5, 0}, {6, 17, 13}}}},

@@ -2,6 +2,7 @@ package sourceproof
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,7 +81,7 @@ event moved from sched.sched_waking as w then sched.sched_switch as s by w.$cpu 
 event after from sched.sched_waking as w then sched.sched_switch as s by w.pid == s.next_pid { cpu = w.target_cpu, more = w.pid + 1 }
 trace moved, after`, fork)
 	for _, event := range []string{"moved", "after"} {
-		if len(r.of(event, "cpu")) == 0 {
+		if !slices.ContainsFunc(r.list, func(x record) bool { return x.event == event && x.values["cpu"] != "" }) {
 			b.Errorf("no records of '%s': %s", event, r)
 		}
 	}
