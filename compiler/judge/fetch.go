@@ -144,20 +144,20 @@ func (p *probe) fetchArg(n int, named bool) (fetched, error) {
 		return fetched{}, no("EINVAL", "Invalid argument number", "no function has %d arguments", n)
 	}
 	if named && p.j.quiet {
-		return fetched{code: true}, nil
+		return fetched{code: !p.exit}, nil
 	}
 	proto := p.prototype()
 	switch {
 	case proto == nil:
 	case n <= len(proto.Params) && !named:
-		return fetched{code: true, btf: proto.Params[n-1].Type}, nil
+		return fetched{code: !p.exit, btf: proto.Params[n-1].Type}, nil
 	case n <= len(proto.Params):
 	case !named:
 		return fetched{}, no("ENOENT", "This variable is not found at this probe point", "the function has %d parameters", len(proto.Params))
 	default:
 		p.mislead("the function has %d parameters, so $arg%d is whatever is there", len(proto.Params), n)
 	}
-	return fetched{code: true}, nil
+	return fetched{code: !p.exit}, nil
 }
 
 // fetchResult is `$retval`.
@@ -280,7 +280,7 @@ func (p *probe) fetchVariable(path string) (fetched, error) {
 	var names []string
 	for _, param := range proto.Params {
 		if param.Name == head {
-			v := fetched{code: true, btf: param.Type}
+			v := fetched{code: !p.exit, btf: param.Type} // at the return it is of what was stored
 			if rest == "" {
 				return v, nil
 			}

@@ -182,11 +182,11 @@ func (m *maker) consume(list ...histValue) {
 func (m *maker) variables() error {
 	c := m.h.cmd
 	for i, v := range c.Vars {
-		taken := m.traced.vars[v.Name] != nil && !c.Remove
+		taken := m.traced.vars[v.Name] != nil
 		for _, before := range m.h.vars {
 			taken = taken || before.label == v.Name
 		}
-		if taken {
+		if taken && !c.Remove {
 			return m.no("EINVAL", "Variable already defined", v.Name, "%s has a variable '%s' already", m.h.event, v.Name)
 		}
 		x, err := m.expr(v.Expr, isVariable)

@@ -178,9 +178,8 @@ func (p *probe) prototype() *target.Proto {
 		switch {
 		case !p.j.t.Has(target.BTFArgs) || p.symbol == "":
 		case p.kind == tprobe:
-			// The kernel takes a function of that name for a tracepoint that it has not.
 			if p.proto, err = p.j.t.TracepointProto(p.symbol); err != nil || p.proto == nil {
-				p.proto, err = p.j.t.FuncProto("", p.symbol)
+				p.proto, err = p.namesake()
 			}
 		default:
 			p.proto, err = p.j.t.FuncProto(p.module, p.symbol)
@@ -190,6 +189,18 @@ func (p *probe) prototype() *target.Proto {
 		}
 	}
 	return p.proto
+}
+
+// namesake is the function that the kernel takes for a tracepoint that it has
+// not: without the first parameter, which of tracepoints' functions is not told.
+func (p *probe) namesake() (*target.Proto, error) {
+	f, err := p.j.t.FuncProto("", p.symbol)
+	if err != nil || f == nil || len(f.Params) == 0 {
+		return f, err
+	}
+	rest := *f
+	rest.Params = rest.Params[1:]
+	return &rest, nil
 }
 
 // maxactive refuses what stands between the 'f' or 't' of a probe and the colon.
