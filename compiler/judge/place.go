@@ -310,7 +310,7 @@ func (p *probe) placeUprobe(c *command.Uprobe) error {
 	if c.Offset >= 1<<31 {
 		p.mislead("0x%x is beyond the end of most files; the offset is not looked at before the event is turned on", c.Offset)
 	}
-	if _, after, ok := strings.Cut(c.Path, ":"); ok && after != "" && strings.Trim(after, "0123456789abcdefx") == "" {
+	if strings.Contains(c.Path, ":") { // no program has such a name
 		return no("ENOENT", "Failed to find the given file", "'%s' is taken for the name of a file: the last ':' parts it from the offset", c.Path).at(p.line, c.Path)
 	}
 	for _, e := range p.j.made.list() {
