@@ -55,9 +55,9 @@ func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
 			return one(x.X, func(v ir.Expr) ir.Expr { return &ir.Load{At: x.At, X: v, Off: x.Off} })
 		}
 	case *ir.Cast:
-		// Beside a stack, which no probe hands on, the number alone must do: how
-		// it is shown the reader knows.
-		if in := uncast(x); in != ir.Expr(x) && slices.ContainsFunc(j.rec.fields, hasStack) {
+		// What the kernel shows alike needs no probe. Beside a stack, which no probe
+		// hands on, the number alone must do: how it is shown the reader knows.
+		if in := uncast(x); in != ir.Expr(x) && (shownPlain(x.T) || slices.ContainsFunc(j.rec.fields, hasStack)) {
 			if c, ok := j.carry(in, name); ok {
 				return &ir.FieldRef{At: x.At, Name: c.name}, true
 			}
@@ -84,6 +84,17 @@ func (j *joiner) left(x ir.Expr, name string) (ir.Expr, bool) {
 	}
 	j.l.cannotCarry(x.Span())
 	return x, false
+}
+
+// shownPlain reports whether the kernel shows values of t as it does plain numbers.
+func shownPlain(t types.Type) bool {
+	switch t := t.(type) {
+	case types.Int:
+		return t.Form != types.Hex && t.Form != types.Ksym && t.Form != types.Char
+	case types.Duration:
+		return true
+	}
+	return false
 }
 
 // arithmetic reports whether x computes a number that a histogram must compute:

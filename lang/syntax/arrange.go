@@ -247,7 +247,7 @@ func (a *arranger) isName(i int) bool {
 // after `as`, which is said to be wrong, or before a dot.
 func (a *arranger) stageName(i int) bool {
 	w, prev, next := a.at(i), a.at(a.last), a.at(i+1)
-	if next.is(".") && next.start == w.end && a.at(i+2).start == next.end {
+	if (next.is(".") || next.is("->")) && next.start == w.end && a.at(i+2).start == next.end {
 		return true
 	}
 	if !prev.is("as") || prev.line != w.line {

@@ -50,6 +50,7 @@ var mistakeGroups = []struct {
 		"event e from a as in then b as on by in.k == on.k { t = on.$time - in.$time }",
 		"trace a where d == 10.0.0.1",
 		"trace a where f =~ \".*sh$\"",
+		"trace func f.enter { n = from }",
 		"trace kretprobe vfs_read { $ret }",
 		"trace fentry vfs_read",
 		"trace uretprobe \"/bin/bash\":readline",

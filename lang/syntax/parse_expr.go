@@ -128,10 +128,12 @@ func (c *cursor) since(x Expr) Node {
 // want returns the mistake that something is missing here.
 func (c *cursor) want(what string) error {
 	t := c.peek()
-	if prev := c.prev(); t.Type == lexer.TokenType(TokenKeyword) && isHead(t.Value) && prev != nil && prev.Pos.Line == t.Pos.Line {
+	prev := c.prev()
+	name := isHead(t.Value) || prev != nil && prev.Value == "=" && (t.Value == "from" || t.Value == "by" || t.Value == "in")
+	if t.Type == lexer.TokenType(TokenKeyword) && name && prev != nil && prev.Pos.Line == t.Pos.Line {
 		return reserved(word{text: t.Value, start: spanOf(t).Start, end: spanOf(t).End})
 	}
-	return wantAfter(what, c.prev(), t)
+	return wantAfter(what, prev, t)
 }
 
 // enter counts a level of nesting; leave must follow unless it fails.
