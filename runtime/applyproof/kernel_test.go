@@ -52,6 +52,9 @@ var cases = []vm.Case{
 
 func TestMain(m *testing.M) {
 	session.Gate()
+	if what := os.Getenv(workerMark); what != "" {
+		os.Exit(workerMain(what))
+	}
 	if os.Getenv(childMark) != "" {
 		os.Exit(child())
 	}
