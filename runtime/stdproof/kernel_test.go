@@ -39,7 +39,7 @@ func hasUserFaults(k vm.Kernel) bool { return modern(k) && k.Arch == "x86_64" }
 func counts(table string) string { return `(?m)^` + table + `: [1-9]\d* events?$` }
 
 // slots are rows of a histogram of times.
-const slots = `[\d.]+[num]?s\.\.[\d.]+[num]?s +\d+ +\|`
+const slots = `[\d.]+[num]?s\.\.[\d.]+[num]?s +\d+ +([\d.]+% +)?\|`
 
 var modules = map[string]module{
 	"opens":     {do: failingOpen, shows: []string{`opens file=/nonexistent-by-ep flags=\S* ret=-ENOENT took=[\d.]+[num]?s`}},
