@@ -166,7 +166,7 @@ func proveStoppedReader(b *bench) {
 func proveProcesses(b *bench) {
 	script := b.script()
 	before := b.whole()
-	sleep := exec.CommandContext(b.Context(), program, "run", "--for", "1s", "-e", "hist sched.sched_process_exit")
+	sleep := exec.CommandContext(b.Context(), program, "run", "--for", "2s", "-e", "trace sched.sched_process_exit")
 	if err := sleep.Start(); err != nil {
 		b.Fatalf("%v", err)
 	}
