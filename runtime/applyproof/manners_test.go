@@ -113,7 +113,7 @@ func proveOnlooker(b *bench) {
 			if err == nil {
 				looked++
 				_ = f.Close()
-				time.Sleep(time.Millisecond)
+				time.Sleep(20 * time.Millisecond)
 			}
 		}
 	})
