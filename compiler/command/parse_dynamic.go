@@ -119,31 +119,23 @@ func parseHead(w word) (head, error) {
 }
 
 // groupName refuses what probes can have for no group.
-func groupName(s string, at int) error {
-	words := "Group name must follow the same rules as C identifiers"
-	switch {
-	case s == "":
-		words = "Group name is not specified"
-	case len(s) > MaxName:
-		words = "Group name is too long"
-	case ValidGroup(s):
-		return nil
-	}
-	return logged(words, at, "no name of a group")
-}
+func groupName(s string, at int) error { return nameOf("Group", "a group", s, ValidGroup(s), at) }
 
 // eventName refuses what no probe can be called.
-func eventName(s string, at int) error {
-	words := "Event name must follow the same rules as C identifiers"
+func eventName(s string, at int) error { return nameOf("Event", "an event", s, isIdent(s), at) }
+
+// nameOf says in the kernel's words why s is no name of a group or an event.
+func nameOf(what, ours, s string, valid bool, at int) error {
+	words := what + " name must follow the same rules as C identifiers"
 	switch {
 	case s == "":
-		words = "Event name is not specified"
+		words = what + " name is not specified"
 	case len(s) > MaxName:
-		words = "Event name is too long"
-	case isIdent(s):
+		words = what + " name is too long"
+	case valid:
 		return nil
 	}
-	return logged(words, at, "no name of an event")
+	return logged(words, at, "no name of "+ours)
 }
 
 // event returns the name of what is made, with what the kernel fills in.

@@ -274,19 +274,26 @@ func TestWhatAKilledRunHadMadeOtherwiseIsTakenBack(t *testing.T) {
 	}
 }
 
-// killed applies a plan by a process that ends after the first change of a file,
-// and returns its journal.
-func killed(t *testing.T, k *kernel, instance string, at func(file string) bool) *journal.Journal {
+// newJournal begins the journal "run-1" in a folder of its own.
+func newJournal(t *testing.T) (*journal.Dir, *journal.Writer) {
 	t.Helper()
 	dir, err := journal.OpenDir(t.TempDir()+"/ep", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dir.Close()
+	t.Cleanup(func() { _ = dir.Close() })
 	w, err := dir.Create("run-1", journal.Head{Kind: journal.Run})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir, w
+}
+
+// killed applies a plan by a process that ends after the first change of a file,
+// and returns its journal.
+func killed(t *testing.T, k *kernel, instance string, at func(file string) bool) *journal.Journal {
+	t.Helper()
+	dir, w := newJournal(t)
 	k.fault = func(_ int, after bool, file string) error {
 		if after && at(file) {
 			panic(errFault)
@@ -295,7 +302,7 @@ func killed(t *testing.T, k *kernel, instance string, at func(file string) bool)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_, err = (&Transaction{FS: k, Journal: w}).Apply(t.Context(), newPlan(t, instance))
+		_, err := (&Transaction{FS: k, Journal: w}).Apply(t.Context(), newPlan(t, instance))
 		t.Fatalf("it was not killed: %v", err)
 	}()
 	k.fault = nil
@@ -373,15 +380,7 @@ func breakAt(t *testing.T, instance string, n int, after, dies bool) (tried bool
 	k.addEvent("kprobes/theirs", "p:kprobes/theirs vfs_read")
 	k.files["events/sched/sched_waking/trigger"] = "hist:keys=comm [active]\n"
 	before := k.state()
-	dir, err := journal.OpenDir(t.TempDir()+"/ep", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	w, err := dir.Create("run-1", journal.Head{Kind: journal.Run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, w := newJournal(t)
 	k.fault = func(at int, afterwards bool, _ string) error {
 		if at != n || after != afterwards {
 			return nil
