@@ -28,8 +28,9 @@ type source struct {
 	dead    bool // reading failed for good
 	drained bool // the last round read until there was nothing
 
-	queue []queued // pages not done with, oldest first
-	first int      // index of the oldest in queue
+	queue []queued  // pages not done with, oldest first
+	first int       // index of the oldest in queue
+	clock pageClock // where the last page that was done with ended
 
 	// The record that comes next, if has.
 	has    bool

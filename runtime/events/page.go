@@ -128,9 +128,31 @@ type Page struct {
 	LostSome bool
 
 	events []byte
-	at     int    // of the next event in events
-	now    uint64 // the time of the last event, in units of the trace clock
+	at     int // of the next event in events
+	clock  pageClock
 	bad    error
+}
+
+// pageClock is how far the time of a page has come, in units of the trace clock.
+//
+// A page that is read while records are added to it is read in parts, each with a
+// header of its own. The kernel stamps that with its read_stamp, which passes over
+// the time of records that were taken back (ring_buffer.c, rb_update_read_stamp),
+// although the records behind them are measured from it. So the time is carried
+// over from part to part.
+type pageClock struct {
+	now    uint64 // the time of the last event
+	behind uint64 // how far read_stamp is behind it
+}
+
+// carry makes a page that has not been begun go on where the part of it ended that
+// was read before. If its header has the time that the kernel gives such a
+// part it is one, or begins at the very time at which the other ended: a page of its
+// own is not earlier than what was recorded before it.
+func (p *Page) carry(end pageClock) {
+	if p.at == 0 && p.clock.now == end.now-end.behind {
+		p.clock = end
+	}
 }
 
 // Page begins to read a page. b may be shorter than a whole page if what is
@@ -139,7 +161,7 @@ func (l Layout) Page(b []byte) (Page, error) {
 	if len(b) < l.data {
 		return Page{}, fmt.Errorf("page of %d bytes: its header has %d", len(b), l.data)
 	}
-	p := Page{now: binary.LittleEndian.Uint64(b)}
+	p := Page{clock: pageClock{now: binary.LittleEndian.Uint64(b)}}
 	commit := binary.LittleEndian.Uint32(b[l.commit:])
 	end := l.data + int(commit&commitMask)
 	if end > len(b) {
@@ -162,7 +184,7 @@ func (l Layout) Page(b []byte) (Page, error) {
 
 // Start returns the time that the page's header has, until Next is called:
 // none of its records is earlier.
-func (p *Page) Start() uint64 { return p.now }
+func (p *Page) Start() uint64 { return p.clock.now }
 
 // count returns how many records are left in the page and were lost before it.
 func (p Page) count() uint64 {
@@ -199,8 +221,8 @@ func (p *Page) Next() (record []byte, time uint64, ok bool) {
 				return p.fail("data")
 			}
 			p.at += end
-			p.now += delta
-			return rest[4:end:end], p.now, true
+			p.clock.now += delta
+			return rest[4:end:end], p.clock.now, true
 		}
 		if kind == typePadding && delta == 0 {
 			p.at = len(p.events)
@@ -218,8 +240,8 @@ func (p *Page) Next() (record []byte, time uint64, ok bool) {
 			}
 			p.at += int(end+3) &^ 3
 			p.at = min(p.at, len(p.events))
-			p.now += delta
-			return rest[8:end:end], p.now, true
+			p.clock.now += delta
+			return rest[8:end:end], p.clock.now, true
 		case typePadding:
 			end := uint64(4) + uint64(word)
 			if word < 4 || end > uint64(len(rest)) {
@@ -230,14 +252,15 @@ func (p *Page) Next() (record []byte, time uint64, ok bool) {
 			// measure from it. 1 stands for 0, which would end the page
 			// (ring_buffer.c, rb_event_discard and rb_read_data_buffer).
 			if delta != 1 {
-				p.now += delta
+				p.clock.now += delta
+				p.clock.behind += delta
 			}
 		case typeTimeExtend:
 			p.at += 8
-			p.now += uint64(word)<<timeBits + delta
+			p.clock.now += uint64(word)<<timeBits + delta
 		case typeTimeStamp:
 			p.at += 8
-			p.now = absolute(uint64(word)<<timeBits+delta, p.now)
+			p.clock = pageClock{now: absolute(uint64(word)<<timeBits+delta, p.clock.now)}
 		}
 	}
 }

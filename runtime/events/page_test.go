@@ -243,3 +243,37 @@ func FuzzPage(f *testing.F) {
 		}
 	})
 }
+
+func TestTimeIsCarriedOverFromPartToPart(t *testing.T) {
+	var end pageClock
+	for i, part := range []struct {
+		page []byte
+		want uint64
+	}{
+		{testPage(1000, 0, 5<<5|1, 1, 70<<5|typePadding, 4, 2<<5|1, 2), 1077},   // its last record is at 1077
+		{testPage(1007, 0, 30<<5|typePadding, 4, 3<<5|1, 3), 1110},              // the kernel says 1007
+		{testPage(1010, 0, 10<<5|typeTimeStamp, 1<<4, 4<<5|1, 4), 1<<31 + 14},   // and 1010; an absolute time comes
+		{testPage(1<<31+14, 0, 6<<5|1, 5), 1<<31 + 20},                          // from which all is right
+		{testPage(1<<31+5000, 0, 1<<5|1, 6), 1<<31 + 5001},                      // another page
+		{testPage(1<<31+5001, 0, 9<<5|typePadding, 4, 9<<5|1, 7), 1<<31 + 5019}, // a part of it
+		{testPage(1<<31+9000, 0, 1<<5|typePadding, 4, 1<<5|1, 8), 1<<31 + 9001}, // another page
+	} {
+		p, err := layout64(t).Page(part.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.carry(end)
+		var last uint64
+		for {
+			_, time, ok := p.Next()
+			if !ok {
+				break
+			}
+			last = time
+		}
+		if last != part.want {
+			t.Errorf("part %d: the last record is at %d, want %d", i, last, part.want)
+		}
+		end = p.clock
+	}
+}

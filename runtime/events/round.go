@@ -111,6 +111,7 @@ func (r *Reader) advance(s *source) {
 	s.has = false
 	for s.first < len(s.queue) {
 		q := &s.queue[s.first]
+		q.page.carry(s.clock)
 		r.count(s, &q.page)
 		for {
 			record, t, ok := q.page.Next()
@@ -127,6 +128,7 @@ func (r *Reader) advance(s *source) {
 			s.loss.Bad++
 			r.pending = append(r.pending, fmt.Errorf("CPU %d: %w", s.cpu, err))
 		}
+		s.clock = q.page.clock
 		r.free = append(r.free, q.bytes)
 		*q = queued{}
 		s.first++
