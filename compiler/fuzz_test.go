@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/eptrace/ep/compiler"
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/format"
 	"github.com/eptrace/ep/lang/source"
 )
 
@@ -55,6 +57,38 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		lawful(t, text, fuzzTargets[int(which)%len(fuzzTargets)])
 	})
+}
+
+// FuzzTextEnds checks and formats any text: each must end within a second.
+func FuzzTextEnds(f *testing.F) {
+	for _, text := range corpus(f, false) {
+		f.Add(text)
+	}
+	f.Add("hist kte as ksym{bytes=sum(byt site=call_site as ksym{bytes=sum(bytes_req)}sort by byte") // this did not end
+	f.Fuzz(func(t *testing.T, text string) {
+		src, err := source.New("fuzz.ep", text)
+		if err != nil {
+			t.Skip("not a text")
+		}
+		tg := keptTarget(t, "6.17-x86_64")
+		endsSoon(t, "check", text, func() { compiler.Compile(src, tg, compiler.Options{}) })
+		endsSoon(t, "fmt", text, func() { format.Format(src) })
+	})
+}
+
+// endsSoon fails if each of three tries takes more than a second: one may be slow
+// because the machine is busy.
+func endsSoon(t *testing.T, what, text string, do func()) {
+	t.Helper()
+	var took time.Duration
+	for range 3 {
+		start := time.Now()
+		do()
+		if took = time.Since(start); took <= time.Second {
+			return
+		}
+	}
+	t.Errorf("%s took %v:\n%s", what, took, text)
 }
 
 // FuzzMutated compiles what becomes of good scripts when some of their words are

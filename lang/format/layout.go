@@ -97,7 +97,8 @@ func isOpener(w *word) bool { return w.match >= 0 && (w.text == "(" || w.text ==
 
 func isCloser(w *word) bool { return w.match >= 0 && !isOpener(w) }
 
-// settle sets the breaks that follow from others, then those for long lines.
+// settle sets the breaks that follow from others, then those for long lines. It
+// ends because a step reports a change only where it added a break.
 func (l *layout) settle() {
 	for {
 		l.follow()
@@ -230,15 +231,17 @@ func (l *layout) spreadShortBlock(line [2]int) bool {
 
 // spreadBlock gives each field of a block on the line a line.
 func (l *layout) spreadBlock(line [2]int) bool {
-	if l.open < line[0] || l.close >= line[1] || l.open+1 == l.close {
+	if l.open < line[0] || l.close >= line[1] {
 		return false
 	}
+	changed := false
 	for i := l.open; i < l.close; i++ {
-		if l.words[i].field {
+		if l.words[i].field && !l.breaks(i) {
 			l.set(i)
+			changed = true
 		}
 	}
-	return true
+	return changed
 }
 
 // breakClauses begins a line with each clause of the statement's head. Behind

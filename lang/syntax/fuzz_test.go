@@ -3,6 +3,7 @@ package syntax
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/eptrace/ep/lang/source"
@@ -71,4 +72,90 @@ func FuzzParse(f *testing.F) {
 		}
 		ParseValue(src)
 	})
+}
+
+// FuzzBrackets checks that a text whose brackets do not pair has an error: the
+// recovery must not pass over what was never told.
+func FuzzBrackets(f *testing.F) {
+	addScripts(f)
+	for _, text := range swallowed {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		src, err := source.New("x.ep", text)
+		if err != nil {
+			t.Skip("not a text")
+		}
+		if s, list := Parse(src); len(list) == 0 && !paired(s) {
+			t.Errorf("no error, and the brackets do not pair:\n%s", text)
+		}
+	})
+}
+
+// FuzzTreeHasAllTokens checks that a text without an error is all in its tree:
+// the tokens that the tree's values spell are the tokens of the text.
+func FuzzTreeHasAllTokens(f *testing.F) {
+	addScripts(f)
+	for _, text := range swallowed {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		src, err := source.New("x.ep", text)
+		if err != nil {
+			t.Skip("not a text")
+		}
+		s, list := Parse(src)
+		if len(list) > 0 {
+			t.Skip("a text with an error")
+		}
+		if got, want := spell(s), tokensOf(s); !slices.Equal(got, want) {
+			t.Errorf("script:\n%s\ntree: %q\ntext: %q", text, got, want)
+		}
+	})
+}
+
+// swallowed are texts whose brackets the recovery once passed over in silence.
+var swallowed = []string{
+	"trace sched.sched_switch { p = (prev_pid",
+	"trace syscall openat { f = str(filename, fd = $ret",
+	"hist sched.sched_switch by x = prev_pid { b = sum(prev_prio { c = 1 } sort by x",
+	"hist kte as ksym{bytes=sum(byt site=call_site as ksym{bytes=sum(bytes_req)}sort by byte",
+	"trace s{(.\ntrace",
+	"trace a { x = (y\n z = 1 }\ntrace b",
+	"trace a { x = y in { 1, (2 }",
+	"trace a { x = [",
+	"trace a { x: [4",
+}
+
+// paired reports whether each bracket of the text has its partner.
+func paired(s *Script) bool {
+	partner := map[string]string{")": "(", "]": "[", "}": "{"}
+	var open []string
+	for _, t := range s.Tokens() {
+		if t.Kind != TokenOp {
+			continue
+		}
+		switch text := s.Source.Slice(t.Span); text {
+		case "(", "[", "{":
+			open = append(open, text)
+		case ")", "]", "}":
+			if len(open) == 0 || open[len(open)-1] != partner[text] {
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0
+}
+
+// tokensOf returns the tokens of the text but the commas, which the tree does not
+// keep: one may stand after a set's last member, and a line end for one in fields.
+func tokensOf(s *Script) []string {
+	var out []string
+	for _, t := range s.Tokens() {
+		if text := s.Source.Slice(t.Span); t.Kind != TokenSpace && t.Kind != TokenComment && text != "," {
+			out = append(out, text)
+		}
+	}
+	return out
 }

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/alecthomas/participle/v2"
@@ -30,9 +32,12 @@ func Parse(src *source.Source) (*Script, diag.List) {
 		}
 	}
 	p.scanned = make(map[source.Span]bool, len(scanned.list))
+	p.told = slices.Clone(p.invalid)
 	for _, d := range scanned.list {
 		p.scanned[d.Span] = true
+		p.told = append(p.told, d.Span)
 	}
+	slices.SortFunc(p.told, func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) })
 	for _, piece := range pieces {
 		s.Items = append(s.Items, p.statement(piece))
 	}
@@ -103,6 +108,7 @@ type parser struct {
 	errs    *mistakes
 	invalid []source.Span        // of the invalid tokens
 	scanned map[source.Span]bool // places of the mistakes in single tokens
+	told    []source.Span        // both of these, in order
 }
 
 // maxWords limits a statement, below what participle repeats (MaxIterations);
@@ -125,6 +131,8 @@ func (p *parser) statement(pc piece) Item {
 		// Nothing more is told, but well-formed statements stay in the tree.
 		return p.silent(words, whole)
 	}
+	var first *mistake
+	defer func() { p.ensureTold(whole.Span(), first) }()
 	for range maxRepairs {
 		st, err := statementParser().ParseFromLexer(upgrade(words))
 		if err == nil {
@@ -132,7 +140,10 @@ func (p *parser) statement(pc piece) Item {
 			p.checkItem(st.Item)
 			return st.Item
 		}
-		from, to := p.report(pc.head, words, err)
+		m, from, to := p.report(pc.head, words, err)
+		if first == nil {
+			first = m
+		}
 		if to <= from {
 			break
 		}
@@ -142,6 +153,31 @@ func (p *parser) statement(pc piece) Item {
 	}
 	p.block(words)
 	return &Bad{whole}
+}
+
+// ensureTold tells first, the mistake for which words of a statement were passed
+// over, if nothing else was told about that statement: what is passed over must
+// never go unsaid.
+func (p *parser) ensureTold(statement source.Span, first *mistake) {
+	if first == nil || p.errs.full() || p.toldWithin(statement) {
+		return
+	}
+	p.errs.add(first)
+}
+
+// toldWithin reports whether a mistake in the statement has been told.
+func (p *parser) toldWithin(statement source.Span) bool {
+	if n := len(p.errs.list); n > 0 && statement.Contains(p.errs.list[n-1].Span) {
+		return true // statements are parsed in the order of the text
+	}
+	return firstWithin(p.told, statement)
+}
+
+// firstWithin reports whether the first of some ordered places that begins in
+// sp also ends in it.
+func firstWithin(places []source.Span, sp source.Span) bool {
+	i := sort.Search(len(places), func(i int) bool { return places[i].Start >= sp.Start })
+	return i < len(places) && sp.Contains(places[i])
 }
 
 func position(w *word, at source.Pos) Position {
@@ -159,15 +195,16 @@ func (p *parser) silent(words []word, whole Node) Item {
 }
 
 // report tells what is wrong with a statement that participle refused, and
-// returns the words to pass over.
-func (p *parser) report(head string, words []word, err error) (from, to int) {
+// returns it with the words to pass over.
+func (p *parser) report(head string, words []word, err error) (m *mistake, from, to int) {
 	if m, ok := err.(*mistake); ok {
 		p.add(m)
 		// The words of the mistake, or those behind it if it is that they are
 		// missing.
 		i := sort.Search(len(words), func(i int) bool { return words[i].start >= m.d.Span.Start })
 		e := explainer{outline: outlineOf(head, words), i: i}
-		return e.clause()
+		from, to = e.clause()
+		return m, from, to
 	}
 	perr, ok := err.(participle.Error)
 	if !ok {
@@ -178,12 +215,12 @@ func (p *parser) report(head string, words []word, err error) (from, to int) {
 	for i < len(words) && words[i].kind == TokenInvalid {
 		i++
 	}
-	m, from, to := explain(head, words, i)
+	m, from, to = explain(head, words, i)
 	if m.d.Code == diag.UnclosedBracket && i == len(words) && p.lastFieldIsWrong(words) {
-		return from, to // the field says what stands there instead
+		return m, 0, 0 // block tells what is wrong with the field
 	}
 	p.add(m)
-	return from, to
+	return m, from, to
 }
 
 // add tells m, unless it only follows from a bad token.
@@ -191,11 +228,8 @@ func (p *parser) add(m *mistake) {
 	if p.scanned[m.d.Span] {
 		return
 	}
-	if m.gap.Valid() && m.gap.Len() > 0 {
-		i := sort.Search(len(p.invalid), func(i int) bool { return p.invalid[i].Start >= m.gap.Start })
-		if i < len(p.invalid) && m.gap.Contains(p.invalid[i]) {
-			return
-		}
+	if m.gap.Valid() && m.gap.Len() > 0 && firstWithin(p.invalid, m.gap) {
+		return
 	}
 	p.errs.add(m)
 }
