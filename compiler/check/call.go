@@ -159,7 +159,7 @@ func (c *checker) bits(e *syntax.Call, sc *scope) ir.Expr {
 		c.notANumber(x, "bits()")
 		return c.invalid(e.Span())
 	}
-	if inNetworkOrder(t) {
+	if types.BigEndian(t) {
 		c.networkOrder(x, "bits()")
 		return c.invalid(e.Span())
 	}

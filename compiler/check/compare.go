@@ -49,7 +49,14 @@ func (c *checker) compare(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 // comparable reports whether values of a and b can be held against each other.
 func comparable(a, b types.Type) bool {
 	switch a := a.(type) {
-	case types.Int, types.Untyped:
+	case types.Int:
+		switch b.(type) {
+		case types.Int:
+			return types.SameBytes(a, b)
+		case types.Untyped:
+			return true
+		}
+	case types.Untyped:
 		switch b.(type) {
 		case types.Int, types.Untyped:
 			return true

@@ -121,6 +121,10 @@ func (c *checker) convert(x ir.Expr, t types.Type, sp, typeAt source.Span) ir.Ex
 	if from == t {
 		return x
 	}
+	if types.Scalar(from) && types.Scalar(t) && !types.SameWidth(from, t) {
+		c.otherWidth(typeAt, c.describe(x), from, t)
+		return c.invalid(sp)
+	}
 	ok := false
 	switch to := t.(type) {
 	case types.Int:
@@ -207,6 +211,13 @@ func (c *checker) convertConst(k *ir.Const, t types.Type, sp, typeAt source.Span
 	case types.Int:
 		if !plainNumber(k) {
 			break
+		}
+		if _, typed := k.T.(types.Int); typed {
+			if !types.SameWidth(k.T, t) {
+				c.otherWidth(typeAt, c.describe(k), k.T, t)
+				return c.invalid(sp)
+			}
+			k = &ir.Const{At: k.At, Value: ir.SwapBytes(k.Value, k.T, t)}
 		}
 		if !c.inBounds(k, probe) {
 			return c.invalid(sp)

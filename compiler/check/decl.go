@@ -378,20 +378,27 @@ func (c *checker) placeholder(s *syntax.String, form string, lo, hi int, vars []
 	at := placed(s, form, lo, lo+len(name))
 	names := make([]string, 0, len(vars))
 	found := false
+	var field types.Type
 	if context, ok := strings.CutPrefix(name, "$"); ok {
 		kind, known := contextKinds[context]
 		found = known && kind < ir.Kstack // what every record has
 	}
 	for _, v := range vars {
 		names = append(names, v.Name)
-		found = found || v.Name == name
+		if v.Name == name {
+			found, field = true, v.Type
+		}
 	}
 	if !found {
 		c.unknownPlaceholder(at, name, names)
 	}
 	if typed {
-		if _, ok := types.Basic(typ); !ok {
-			c.unknownType(placed(s, form, lo+len(name)+1, hi), typ)
+		typeAt := placed(s, form, lo+len(name)+1, hi)
+		t, ok := types.Basic(typ)
+		if !ok {
+			c.unknownType(typeAt, typ)
+		} else if field != nil && types.Scalar(field) && types.Scalar(t) && !types.SameWidth(field, t) {
+			c.otherWidth(typeAt, "'"+name+"' ("+kindName(field)+")", field, t)
 		}
 	}
 }

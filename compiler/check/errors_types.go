@@ -42,6 +42,9 @@ func (c *checker) mismatched(sp source.Span, x, y ir.Expr) {
 // mismatchNote says what would make the two comparable.
 func (c *checker) mismatchNote(x, y ir.Expr) []diag.Note {
 	tx, ty := x.Type(), y.Type()
+	if types.Scalar(tx) && types.Scalar(ty) && !types.SameBytes(tx, ty) {
+		return []diag.Note{todo("the kernel compares the bytes, which are in different orders")}
+	}
 	if _, ok := tx.(types.String); ok {
 		if _, isInt := ty.(types.Untyped); isInt {
 			return []diag.Note{todo("a string is compared with a quoted text")}
@@ -334,6 +337,16 @@ func (c *checker) addressStored(sp source.Span) {
 func (c *checker) networkOrder(x ir.Expr, what string) {
 	c.err(diag.CannotCompute, x.Span(), fmt.Sprintf("%s does not work on %s: its bytes are in network order", what, c.describe(x)),
 		todo("record it as it is, or compare it with a constant"))
+}
+
+// otherWidth is about `x as t` between numbers of different widths, of which one
+// has its bytes in network order.
+func (c *checker) otherWidth(sp source.Span, what string, from, to types.Type) {
+	note := todo("leave the type out: it is shown as the number that it means")
+	if !types.BigEndian(from) {
+		note = todo("make it as wide first: '(… as u%d) as %s'", 8*types.Size(to), to)
+	}
+	c.err(diag.BadConversion, sp, fmt.Sprintf("%s cannot become %s: bytes in network order are neither cut nor filled up", what, kindName(to)), note)
 }
 
 func (c *checker) conditionStored(sp source.Span) {

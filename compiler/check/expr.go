@@ -181,20 +181,13 @@ func (c *checker) unary(e *syntax.Unary, sc *scope) ir.Expr {
 		if k, ok := x.(*ir.Const); ok {
 			return negConst(k, e.Span())
 		}
-		if inNetworkOrder(x.Type()) {
+		if types.BigEndian(x.Type()) {
 			c.networkOrder(x, "'-'")
 			return c.invalid(e.Span())
 		}
 		return &ir.Unary{At: ir.At{T: signedResult(x.Type()), Sp: e.Span()}, Op: "-", X: x}
 	}
 	panic("internal error: unary " + string(e.Op))
-}
-
-// inNetworkOrder reports whether the kernel has a number of type t with its bytes
-// in the other order.
-func inNetworkOrder(t types.Type) bool {
-	i, ok := t.(types.Int)
-	return ok && (i.Form == types.BE || i.Form == types.IP)
 }
 
 // signedResult is the type of -x and of differences: 64 bits, signed.
@@ -323,7 +316,7 @@ func (c *checker) arithmetic(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 		return c.foldInts(e, kx, ky)
 	}
 	for _, v := range []ir.Expr{x, y} {
-		if inNetworkOrder(v.Type()) {
+		if types.BigEndian(v.Type()) {
 			c.networkOrder(v, "'"+string(e.Op)+"'")
 			return c.invalid(e.Span())
 		}

@@ -184,7 +184,7 @@ func (c *checker) histKey(scopes []*scope, k *syntax.Key) *ir.HistKey {
 			c.notANumber(x, c.src.Slice(k.Value.Span()))
 			return nil
 		}
-		if out.Slot != ir.Each && inNetworkOrder(t) {
+		if out.Slot != ir.Each && types.BigEndian(t) {
 			c.networkOrder(x, "grouping")
 			return nil
 		}
@@ -299,7 +299,7 @@ func (c *checker) histValue(scopes []*scope, f *syntax.Field) *ir.HistValue {
 		c.notANumber(out.Exprs[0], call.Func.Text()+"()")
 		return nil
 	}
-	if inNetworkOrder(out.Type) {
+	if types.BigEndian(out.Type) {
 		c.networkOrder(out.Exprs[0], call.Func.Text()+"()")
 		return nil
 	}
@@ -346,7 +346,7 @@ func (c *checker) emit(e *syntax.Emit, of *scope) *ir.Emit {
 	}
 	if !types.Numeric(out.Value.Type()) {
 		c.notANumber(out.Value, "'emit on "+e.On.Text()+"'")
-	} else if out.Max && inNetworkOrder(out.Value.Type()) {
+	} else if out.Max && types.BigEndian(out.Value.Type()) {
 		c.networkOrder(out.Value, "'emit on max'")
 	} else if out.Max && types.Signed(out.Value.Type()) {
 		c.signedMaximum(out.Value)

@@ -111,6 +111,9 @@ func (c *checker) keysMatch(sp source.Span, x, y ir.Expr) bool {
 	case ptrX && ptrY && px.User != py.User:
 		c.keysNeverMatch(sp, x, y, "one is an address of the kernel's, the other of user space")
 		return false
+	case !types.SameBytes(x.Type(), y.Type()):
+		c.keysNeverMatch(sp, x, y, "the bytes of one are in network order")
+		return false
 	case durX != durY:
 		c.keysNeverMatch(sp, x, y, "one is a time, the other a number")
 		return false

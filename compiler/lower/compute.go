@@ -134,7 +134,7 @@ func (j *joiner) eval(x ir.Expr) (*operand, bool) {
 	sp := x.Span()
 	switch v := x.(type) {
 	case *ir.Const:
-		n, ok := constant.Uint64Val(v.Value)
+		n, ok := constant.Uint64Val(v.Kernel())
 		if !ok {
 			// A number below zero is written as its 64 bits: 0-3 would be two
 			// numbers, of which the kernel makes one when it is read back.

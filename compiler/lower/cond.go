@@ -186,17 +186,16 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 	if k.Value.Kind() == constant.String && isKsym(v.Type()) {
 		return l.inFunction(x, c, op, k)
 	}
-	if swapped(v.Type()) {
+	if types.BigEndian(v.Type()) {
 		if op != "==" && op != "!=" {
 			l.noOrder(x.Sp, v.Type().String())
 			return nil, false
 		}
-		k = swap(k, types.Size(v.Type()))
 	}
 	if c.exact && c.size < types.Size(v.Type()) {
 		op, k = within(op, k, c.size)
 	}
-	value := constantText(k, v.Type())
+	value := constantText(&ir.Const{At: k.At, Value: k.Kernel()}, v.Type())
 	if op == "~" {
 		value.Text = glob(value.Text)
 	}
@@ -327,10 +326,7 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 	}
 	size := types.Size(v.Type())
 	width := uint64(1)<<(size*8-1)<<1 - 1
-	if swapped(v.Type()) {
-		mask, k = swap(mask, size), swap(k, size)
-	}
-	m, want := bitsOf(mask)&width, bitsOf(k)&width
+	m, want := bitsOf(mask.Kernel())&width, bitsOf(k.Kernel())&width
 	any := func(m uint64) command.Cond {
 		text := fmt.Sprintf("%#x", m)
 		if c.signed && int64(m) < 0 { // the kernel reads a signed field's number as signed
@@ -369,26 +365,11 @@ func equalBits(m, want uint64, any func(uint64) command.Cond) command.Cond {
 	return &command.And{List: list}
 }
 
-// swapped reports whether a number of type t lies in the record in network
-// order, which is not the order of any architecture that ep knows: the kernel
-// sees another number.
-func swapped(t types.Type) bool {
-	i, ok := t.(types.Int)
-	return ok && (i.Form == types.BE || i.Form == types.IP)
-}
-
-// swap is a constant with its bytes in the other order.
-func swap(k *ir.Const, size int) *ir.Const {
-	out := *k
-	out.Value = constant.MakeUint64(bits.ReverseBytes64(bitsOf(k)) >> (64 - size*8))
-	return &out
-}
-
-func bitsOf(k *ir.Const) uint64 {
-	if n, ok := constant.Uint64Val(k.Value); ok {
+func bitsOf(v constant.Value) uint64 {
+	if n, ok := constant.Uint64Val(v); ok {
 		return n
 	}
-	n, _ := constant.Int64Val(k.Value)
+	n, _ := constant.Int64Val(v)
 	return uint64(n)
 }
 
@@ -401,6 +382,10 @@ func (l *lowerer) inSet(x *ir.In, get columns) (command.Cond, bool) {
 			return &ir.Binary{At: ir.At{T: types.Bool{}, Sp: source.Join(sp, k.Sp)}, Op: op, X: x.X, Y: k}
 		}
 		var e ir.Expr
+		if r.Hi != nil && types.BigEndian(x.X.Type()) {
+			l.noOrder(source.Join(sp, r.Hi.Sp), x.X.Type().String())
+			return nil, false
+		}
 		if r.Hi == nil {
 			e = one("==", r.Lo)
 		} else {

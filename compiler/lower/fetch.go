@@ -103,10 +103,11 @@ func immediate(x *ir.Const) command.Fetch {
 	if d, ok := x.T.(types.Duration); ok { // kept as a whole number of its unit
 		x = &ir.Const{At: x.At, Value: constant.BinaryOp(x.Value, token.QUO_ASSIGN, constant.MakeUint64(d.Unit.NS()))}
 	}
-	if n, ok := constant.Int64Val(x.Value); ok {
+	v := x.Kernel()
+	if n, ok := constant.Int64Val(v); ok {
 		return command.Imm{N: n, Span: x.Sp}
 	}
-	n, _ := constant.Uint64Val(x.Value)
+	n, _ := constant.Uint64Val(v)
 	return command.Imm{N: int64(n), Unsigned: true, Span: x.Sp}
 }
 

@@ -70,7 +70,7 @@ func constOf(x ir.Expr) (constant.Value, bool) {
 		if !ok || v.Kind() != constant.Int {
 			return v, ok
 		}
-		return cut(v, x.T), true
+		return cut(ir.SwapBytes(v, x.X.Type(), x.T), x.T), true
 	case *ir.Binary:
 		a, okA := constOf(x.X)
 		b, okB := constOf(x.Y)
@@ -88,7 +88,7 @@ func cut(v constant.Value, t types.Type) constant.Value {
 	if _, isInt := t.(types.Int); !isInt || size == 0 {
 		return v
 	}
-	n := bitsOf(&ir.Const{Value: v}) << (64 - size*8)
+	n := bitsOf(v) << (64 - size*8)
 	if types.Signed(t) {
 		return constant.MakeInt64(int64(n) >> (64 - size*8))
 	}

@@ -82,7 +82,7 @@ func maskedCondition(x ir.Expr) ir.Expr {
 // their difference with 0, where that is the same.
 func difference(x *ir.Binary) ir.Expr {
 	for _, side := range []ir.Expr{x.X, x.Y} {
-		if _, known := side.(*ir.Const); known || !types.Scalar(side.Type()) || swapped(side.Type()) {
+		if _, known := side.(*ir.Const); known || !types.Scalar(side.Type()) || types.BigEndian(side.Type()) {
 			return x
 		}
 	}
@@ -109,11 +109,11 @@ func difference(x *ir.Binary) ir.Expr {
 func maskedValue(x ir.Expr) ir.Expr {
 	return ir.Rewrite(x, func(x ir.Expr) ir.Expr {
 		v, mask, ok := masked(x)
-		if !ok || swapped(v.Type()) {
+		if !ok || types.BigEndian(v.Type()) {
 			return x
 		}
 		size := types.Size(v.Type())
-		m := bitsOf(mask) & (uint64(1)<<(size*8-1)<<1 - 1)
+		m := bitsOf(mask.Value) & (uint64(1)<<(size*8-1)<<1 - 1)
 		var sum ir.Expr
 		number := ir.At{T: types.Int{Size: 8}, Sp: x.Span()}
 		for rest := m; rest != 0; {

@@ -113,3 +113,23 @@ func IsInvalid(t Type) bool {
 	_, bad := t.(Invalid)
 	return bad
 }
+
+// BigEndian reports whether a number of type t lies in memory with its greatest
+// byte first, which no architecture that ep knows does by itself: to the kernel
+// it is another number.
+func BigEndian(t Type) bool {
+	i, ok := t.(Int)
+	return ok && (i.Form == BE || i.Form == IP)
+}
+
+// SameBytes reports whether numbers of a and b that are equal have equal bytes,
+// so far as the order of the bytes decides it.
+func SameBytes(a, b Type) bool {
+	return BigEndian(a) == BigEndian(b) && SameWidth(a, b)
+}
+
+// SameWidth reports whether the bytes of a number of a can be read as one of b,
+// and of b as one of a: if either is big-endian, both need the same number.
+func SameWidth(a, b Type) bool {
+	return !BigEndian(a) && !BigEndian(b) || Size(a) == Size(b)
+}

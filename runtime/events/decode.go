@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
@@ -16,12 +15,11 @@ import (
 // costs no look-ups.
 type op struct {
 	kind     opKind
-	signed   bool
-	swap     bool // the number is big-endian
-	canFault bool // text of no bytes at all could not be read
-	size     int  // bytes at offset
-	offset   int  // from the start of the record
-	from     int  // what a dynamic field's offset is counted from
+	digits   digits // of a number
+	canFault bool   // text of no bytes at all could not be read
+	size     int    // bytes at offset
+	offset   int    // from the start of the record
+	from     int    // what a dynamic field's offset is counted from
 }
 
 type opKind uint8
@@ -76,7 +74,7 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 		}
 		return o, nil
 	}
-	switch t := p.Type.(type) {
+	switch p.Type.(type) {
 	case types.String:
 		if !k.Array {
 			return op{}, fmt.Errorf("the kernel has '%s' where the plan has text", k.Decl)
@@ -86,7 +84,7 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 		o.kind = opBytes
 	default:
 		o.kind = opNumber
-		o.signed = types.Signed(p.Type)
+		o.digits = digitsOf(p.Type)
 		if n := types.Size(p.Type); n > 0 && n < o.size {
 			o.size = n // a system call's argument takes a long
 		}
@@ -94,9 +92,6 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 		case 1, 2, 4, 8:
 		default:
 			return op{}, fmt.Errorf("the kernel has '%s' of %d bytes where the plan has %s", k.Decl, k.Size, p.Type)
-		}
-		if i, ok := t.(types.Int); ok {
-			o.swap = i.Form == types.BE || i.Form == types.IP
 		}
 	}
 	return o, nil
@@ -112,7 +107,7 @@ func (o *op) decode(record []byte, v *Value) {
 	at := record[o.offset : o.offset+o.size : o.offset+o.size]
 	switch o.kind {
 	case opNumber:
-		v.Num = number(at, o.signed, o.swap)
+		v.Num = o.digits.read(at)
 	case opText:
 		v.Data = untilNUL(at)
 	case opBytes:
@@ -150,42 +145,6 @@ func addresses(b []byte) []byte {
 		return b[8:]
 	}
 	return b
-}
-
-// number reads 1, 2, 4 or 8 bytes; of others it takes the first 8.
-func number(b []byte, signed, swap bool) uint64 {
-	var n uint64
-	switch len(b) {
-	case 1:
-		n = uint64(b[0])
-		if signed {
-			n = uint64(int64(int8(n)))
-		}
-	case 2:
-		x := binary.LittleEndian.Uint16(b)
-		if swap {
-			x = bits.ReverseBytes16(x)
-		}
-		n = uint64(x)
-		if signed {
-			n = uint64(int64(int16(x)))
-		}
-	case 4:
-		x := binary.LittleEndian.Uint32(b)
-		if swap {
-			x = bits.ReverseBytes32(x)
-		}
-		n = uint64(x)
-		if signed {
-			n = uint64(int64(int32(x)))
-		}
-	default:
-		n = binary.LittleEndian.Uint64(b)
-		if swap {
-			n = bits.ReverseBytes64(n)
-		}
-	}
-	return n
 }
 
 func untilNUL(b []byte) []byte {

@@ -1,9 +1,9 @@
 package events
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"github.com/eptrace/ep/lang/types"
@@ -19,6 +19,7 @@ type piece struct {
 	what  pieceKind
 	field int        // index in Stream.Fields
 	show  show       // of pieceField
+	from  digits     // of the field's number
 	scale types.Unit // the unit that the field's number has
 }
 
@@ -40,7 +41,7 @@ func parseForm(form string, fields []Field) ([]piece, error) {
 	var text []byte
 	flush := func() {
 		if len(text) > 0 {
-			out = append(out, piece{text: text})
+			out = append(out, piece{text: plainLines(text)})
 			text = nil
 		}
 	}
@@ -74,13 +75,29 @@ func parseForm(form string, fields []Field) ([]piece, error) {
 	return out, nil
 }
 
+// plainLines returns text of a form without what a terminal acts on, besides the
+// ends of lines and tabs that the script asks for.
+func plainLines(text []byte) []byte {
+	var out []byte
+	for len(text) > 0 {
+		n := bytes.IndexAny(text, "\n\t")
+		if n < 0 {
+			return appendPlain(out, text)
+		}
+		out = append(appendPlain(out, text[:n]), text[n])
+		text = text[n+1:]
+	}
+	return out
+}
+
 // parsePlace reads what stands between braces.
 func parsePlace(text string, fields []Field) (piece, error) {
 	name, typ, typed := strings.Cut(text, ":")
 	p := piece{field: -1}
 	for i := range fields {
 		if fields[i].Name == name {
-			p = piece{what: pieceField, field: i, show: fields[i].show, scale: fields[i].show.unit}
+			x := fields[i].show
+			p = piece{what: pieceField, field: i, show: x, from: x.digits, scale: x.unit}
 		}
 	}
 	switch name {
@@ -101,7 +118,7 @@ func parsePlace(text string, fields []Field) (piece, error) {
 		if !ok {
 			return p, fmt.Errorf("the form of a line has '%s', which is no type", typ)
 		}
-		p.show, p.scale = p.show.of(t)
+		p.show, p.scale = p.show.recast(t)
 	}
 	return p, nil
 }
@@ -124,14 +141,6 @@ func (p *piece) value(v Value) Value {
 		}
 		return v
 	}
-	if x.size > 0 && x.size < 8 {
-		v.Num &= 1<<(8*x.size) - 1
-		if x.signed && v.Num>>(8*x.size-1) != 0 {
-			v.Num |= ^uint64(0) << (8 * x.size)
-		}
-	}
-	if x.swap {
-		v.Num = bits.ReverseBytes64(v.Num) >> (64 - 8*x.size)
-	}
+	v.Num = x.fromKernel(p.from.toKernel(v.Num))
 	return v
 }

@@ -162,19 +162,18 @@ func (x *show) appendJSON(dst []byte, v *Value, n *Names) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = x.elem.appendJSONNumber(dst, x.elem.number(v.Data[i:i+x.elem.size]), n)
+			dst = x.elem.appendJSONNumber(dst, &Value{Num: x.elem.read(v.Data[i : i+x.elem.size])}, n)
 		}
 		return append(dst, ']')
 	case asStack:
 		// As the kernel has it: where the event happened comes first.
 		dst = append(dst, '[')
-		for i := range stackDepth(v.Data) {
+		for i := range v.depth() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(dst, '"')
-			dst = appendSymbol(dst, number(v.Data[8*i:8*i+8], false, false), n)
-			dst = append(dst, '"')
+			start := len(dst)
+			dst = quotedFrom(v.appendFrame(append(dst, '"'), i, n), start)
 		}
 		return append(dst, ']')
 	case asBytes:
@@ -182,23 +181,26 @@ func (x *show) appendJSON(dst []byte, v *Value, n *Names) []byte {
 		dst = appendHexBytes(dst, v.Data)
 		return append(dst, '"')
 	}
-	return x.appendJSONNumber(dst, v.Num, n)
+	return x.appendJSONNumber(dst, v, n)
 }
 
 // appendJSONNumber appends a number: as one if it counts something, as text if
 // people know it by a name or a form.
-func (x *show) appendJSONNumber(dst []byte, v uint64, n *Names) []byte {
+func (x *show) appendJSONNumber(dst []byte, v *Value, n *Names) []byte {
 	switch x.as {
 	case asDec, asDuration, asErrno:
-		return x.appendDec(dst, v)
+		return x.appendDec(dst, v.Num)
 	case asBool:
-		return strconv.AppendBool(dst, v != 0)
+		return strconv.AppendBool(dst, v.Num != 0)
 	case asChar:
-		return appendJSONString(dst, []byte{byte(v)})
+		return appendJSONString(dst, []byte{byte(v.Num)})
 	}
 	start := len(dst)
-	dst = append(dst, '"')
-	dst = x.appendNumber(dst, v, n)
+	return quotedFrom(x.appendNumber(append(dst, '"'), v, n), start)
+}
+
+// quotedFrom ends a JSON string that begins at start with its quote.
+func quotedFrom(dst []byte, start int) []byte {
 	for _, c := range dst[start+1:] {
 		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' { // a name out of a print format
 			return appendJSONString(dst[:start], bytes.Clone(dst[start+1:]))

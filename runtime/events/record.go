@@ -75,12 +75,16 @@ func (r *Record) Value(field string) Value {
 	return Value{State: Bad}
 }
 
-// Value is the value of one field. A number's bits are in Num; text, arrays,
-// stacks and structs are in Data.
+// Value is the value of one field. A number is in Num; text, arrays, stacks and
+// structs are in Data.
 type Value struct {
-	Num   uint64 // extended by its sign to 64 bits
+	Num   uint64 // in this machine's order of bytes, extended by its sign to 64 bits
 	Data  []byte // text without its NUL; else the bytes as the kernel has them; a part of the page
 	State State
+
+	// Symbols is what the kernel itself called a ksym, or the addresses of a
+	// stack, of which Data then has nothing. Records have none.
+	Symbols []string
 }
 
 // State says whether a Value is there.

@@ -1,7 +1,10 @@
 package events
 
 import (
+	"bytes"
+	"encoding/binary"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,18 +33,19 @@ func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = x.elem.appendNumber(dst, x.elem.number(v.Data[i:i+x.elem.size]), n)
+			dst = x.elem.appendPlainNumber(dst, &Value{Num: x.elem.read(v.Data[i : i+x.elem.size])}, n)
 		}
 		return append(dst, '}')
 	case asStack:
 		// The caller first, as folded stacks have it; the kernel has it last.
-		for i := stackDepth(v.Data) - 1; i >= 0; i-- {
-			dst = appendSymbol(dst, number(v.Data[8*i:8*i+8], false, false), n)
+		start := len(dst)
+		for i := v.depth() - 1; i >= 0; i-- {
+			dst = v.appendFrame(dst, i, n)
 			if i > 0 {
 				dst = append(dst, ';')
 			}
 		}
-		return dst
+		return plainFrom(dst, start)
 	case asBytes:
 		return appendHexBytes(dst, v.Data)
 	case asPointed:
@@ -53,7 +57,14 @@ func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
 			return appendWord(dst, []byte(name)) // "Function not implemented"
 		}
 	}
-	return x.appendNumber(dst, v.Num, n)
+	return x.appendPlainNumber(dst, v, n)
+}
+
+// appendPlainNumber appends a number as text that no terminal acts on: names are
+// others'.
+func (x *show) appendPlainNumber(dst []byte, v *Value, n *Names) []byte {
+	start := len(dst)
+	return plainFrom(x.appendNumber(dst, v, n), start)
 }
 
 // text returns the text of the kernel at addr, if it is known.
@@ -64,14 +75,15 @@ func (n *Names) text(addr uint64) (string, bool) {
 	return n.Texts.Text(addr)
 }
 
-// appendNumber appends a number as text.
-func (x *show) appendNumber(dst []byte, v uint64, n *Names) []byte {
+// appendNumber appends a number as text, names as they are.
+func (x *show) appendNumber(dst []byte, value *Value, n *Names) []byte {
+	v := value.Num
 	switch x.as {
 	case asHex:
 		return appendHex(dst, v)
 	case asPointed:
 		if text, ok := n.text(v); ok {
-			return appendPlain(dst, []byte(text))
+			return append(dst, text...)
 		}
 		return appendHex(dst, v)
 	case asChar:
@@ -91,7 +103,7 @@ func (x *show) appendNumber(dst []byte, v uint64, n *Names) []byte {
 			}
 		}
 	case asKsym:
-		return appendSymbol(dst, v, n)
+		return value.appendSymbol(dst, n)
 	case asEnum:
 		if name := x.names.find(v); name != "" {
 			return append(dst, name...)
@@ -201,6 +213,36 @@ func appendErrno(dst []byte, v int64) []byte {
 	return strconv.AppendInt(dst, v, 10)
 }
 
+// appendSymbol appends the name of an address, the kernel's if it says where in
+// the function the address is.
+func (v *Value) appendSymbol(dst []byte, n *Names) []byte {
+	if len(v.Symbols) == 0 || v.Symbols[0] == "" {
+		return appendSymbol(dst, v.Num, n)
+	}
+	if n.Symbols != nil && !strings.Contains(v.Symbols[0], "+") {
+		if _, _, ok := n.Symbols.Symbol(v.Num); ok {
+			return appendSymbol(dst, v.Num, n)
+		}
+	}
+	return append(dst, v.Symbols[0]...)
+}
+
+// depth returns how many functions a stack has.
+func (v *Value) depth() int {
+	if v.Symbols != nil {
+		return len(v.Symbols)
+	}
+	return stackDepth(v.Data)
+}
+
+// appendFrame appends the i-th function of a stack.
+func (v *Value) appendFrame(dst []byte, i int, n *Names) []byte {
+	if v.Symbols != nil {
+		return append(dst, v.Symbols[i]...)
+	}
+	return appendSymbol(dst, binary.LittleEndian.Uint64(v.Data[8*i:]), n)
+}
+
 // appendSymbol appends f, f+0x1f, or the address.
 func appendSymbol(dst []byte, addr uint64, n *Names) []byte {
 	if n.Symbols != nil {
@@ -220,7 +262,7 @@ func appendSymbol(dst []byte, addr uint64, n *Names) []byte {
 func stackDepth(b []byte) int {
 	n := len(b) / 8
 	for i := range n {
-		if a := number(b[8*i:8*i+8], false, false); a == 0 || a == ^uint64(0) {
+		if a := binary.LittleEndian.Uint64(b[8*i:]); a == 0 || a == ^uint64(0) {
 			return i
 		}
 	}
@@ -291,6 +333,20 @@ func appendWord(dst, s []byte) []byte {
 		return append(dst, s...)
 	}
 	return strconv.AppendQuote(dst, string(s))
+}
+
+// Plain returns text as a terminal may have it: with what is no printable
+// character of UTF-8 as \x1b. Line ends are characters of that kind.
+func Plain(text string) string { return string(appendPlain(nil, []byte(text))) }
+
+// plainFrom makes plain what dst has from start on.
+func plainFrom(dst []byte, start int) []byte {
+	for _, c := range dst[start:] {
+		if c < ' ' || c >= 0x7f {
+			return appendPlain(dst[:start], bytes.Clone(dst[start:]))
+		}
+	}
+	return dst
 }
 
 // appendPlain appends text with control characters and what is no UTF-8

@@ -9,6 +9,10 @@ type Shape struct{ show show }
 // NewShape returns how values of type t are shown.
 func NewShape(t types.Type) *Shape { return &Shape{newShow(t)} }
 
+// FromKernel returns the number of s's type that the kernel prints as the number
+// n: in its own order of bytes, and with a sign or without.
+func (s *Shape) FromKernel(n uint64) uint64 { return s.show.fromKernel(n) }
+
 // AppendText appends v as Text does. In a list of fields (quote), text that
 // could be taken for more than one value is quoted.
 func (s *Shape) AppendText(dst []byte, v Value, n *Names, quote bool) []byte {

@@ -37,12 +37,10 @@ type Names struct {
 // show is how values of one type are shown, worked out once.
 type show struct {
 	as     as
-	signed bool
-	size   int        // of a number, bytes
+	digits            // of a number
 	unit   types.Unit // of asDuration and asUnit
 	names  *valueNames
 	elem   *show // of asArray
-	swap   bool  // an element, or a number of another type, is big-endian
 }
 
 // as is a way to show a value.
@@ -71,18 +69,16 @@ const (
 
 // newShow returns how values of type t are shown.
 func newShow(t types.Type) show {
+	x := show{digits: digitsOf(t)}
 	switch t := t.(type) {
 	case types.Int:
-		x := show{signed: t.Signed, size: t.Size}
 		switch t.Form {
 		case types.Hex:
 			x.as = asHex
 		case types.Char:
 			x.as = asChar
-		case types.BE:
-			x.swap = true
 		case types.IP:
-			x.as, x.swap = asIP, true
+			x.as = asIP
 		case types.Dev:
 			x.as = asDev
 		case types.Errno:
@@ -99,32 +95,30 @@ func newShow(t types.Type) show {
 			}
 			x.names = newValueNames(t.Names)
 		}
-		return x
 	case types.Bool:
-		return show{as: asBool, size: 1}
+		x.as = asBool
 	case types.Duration:
-		return show{as: asDuration, unit: t.Unit, signed: t.Signed, size: t.Size}
+		x.as, x.unit = asDuration, t.Unit
 	case types.String:
-		return show{as: asText}
+		x.as = asText
 	case types.Pointer:
+		x.as = asHex
 		if e, ok := t.Elem.(types.Int); ok && e.Form == types.Char && !t.User {
-			return show{as: asPointed, size: 8}
+			x.as = asPointed
 		}
-		return show{as: asHex, size: 8}
 	case types.Stack:
-		return show{as: asStack}
+		x.as = asStack
 	case types.Array:
-		elem := newShow(t.Elem)
-		switch {
-		case elem.size == 1, elem.size == 2, elem.size == 4, elem.size == 8:
-			return show{as: asArray, elem: &elem}
+		x.as = asBytes
+		if types.Scalar(t.Elem) {
+			elem := newShow(t.Elem)
+			x.as, x.elem = asArray, &elem
 		}
+	default:
+		x.as = asBytes
 	}
-	return show{as: asBytes}
+	return x
 }
-
-// number reads an element of an array.
-func (x *show) number(b []byte) uint64 { return number(b, x.signed, x.swap) }
 
 // valueNames finds the names of a type's values.
 type valueNames struct {
@@ -175,22 +169,20 @@ func (n *valueNames) find(v uint64) string {
 	return ""
 }
 
-// of returns how a value of x's type is shown as type t, which a form asks
+// recast returns how a value of x's type is shown as type t, which a form asks
 // for. What cannot be (text as a number, a number as text) stays as it is. A
 // duration of t is shown in whole units of t; scale is the unit it has before.
-func (x show) of(t types.Type) (y show, scale types.Unit) {
+func (x show) recast(t types.Type) (y show, scale types.Unit) {
 	y = newShow(t)
-	scale = x.unit
-	number := x.as < asText
-	if !number || y.as >= asText {
+	if x.as >= asText || y.as >= asText {
 		return x, x.unit
+	}
+	scale = x.unit
+	if x.as != asDuration {
+		scale = y.unit // a plain number becomes one of that unit
 	}
 	if y.as == asDuration {
 		y.as, y.signed = asUnit, x.signed
 	}
-	if x.as != asDuration {
-		scale = y.unit // a plain number becomes one of that unit
-	}
-	y.swap = y.swap && !x.swap
 	return y, scale
 }

@@ -37,40 +37,22 @@ func (c *Column) text(k *Key, n *events.Names) string {
 	switch {
 	case c.Slots != Each:
 		return c.slotText(k)
-	case c.stack():
-		return strings.Join(k.Stack, ";")
-	}
-	if c.ksym() {
-		if name := c.symbol(k, n); name != "" {
-			return name
-		}
 	}
 	if _, ok := c.Type.(types.String); ok && k.Text == "" {
 		return `""`
 	}
-	return string(c.shape.AppendText(nil, k.value(), n, false))
+	return string(c.shape.AppendText(nil, c.value(k), n, false))
 }
 
-func (k *Key) value() events.Value { return events.Value{Num: k.Num, Data: []byte(k.Text)} }
-
-func (c *Column) ksym() bool {
-	t, ok := c.Type.(types.Int)
-	return ok && t.Form == types.Ksym
-}
-
-// symbol returns the name of an address: the kernel's, which is as old as the
-// table, if it says where in the function it is.
-func (c *Column) symbol(k *Key, n *events.Names) string {
-	if strings.Contains(k.Text, "+") || n.Symbols == nil {
-		return k.Text
+// value returns a key as a record would have it.
+func (c *Column) value(k *Key) events.Value {
+	switch c.Type.(type) {
+	case types.String:
+		return events.Value{Data: []byte(k.Text)}
+	case types.Stack:
+		return events.Value{Symbols: k.Stack}
 	}
-	if name, offset, ok := n.Symbols.Symbol(k.Num); ok {
-		if offset != 0 {
-			name += "+0x" + strconv.FormatUint(offset, 16)
-		}
-		return name
-	}
-	return k.Text
+	return events.Value{Num: k.Num, Symbols: []string{k.Text}}
 }
 
 // slotText returns "17..32", both ends in the slot, "5" of one number, and

@@ -12,6 +12,7 @@ import (
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/lang/types"
+	"github.com/eptrace/ep/runtime/events"
 )
 
 // A hist file shows all hists of an event, those of others too
@@ -70,10 +71,7 @@ func newFormat(p plan.Table, h plan.Hist) (*format, error) {
 }
 
 func newKeyFormat(k command.HistField, t types.Type) keyFormat {
-	f := keyFormat{as: formOf(k, t), size: types.Size(t), signed: types.Signed(t)}
-	if f.size < 1 || f.size > 8 {
-		f.size = 8
-	}
+	f := keyFormat{as: formOf(k, t), signed: types.Signed(t), shape: events.NewShape(t)}
 	if f.as == formLog2 && f.signed {
 		f.first = 1 << 63
 	}

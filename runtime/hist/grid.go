@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/eptrace/ep/runtime/events"
 )
 
 // grid gathers lines of which some have cells, and aligns these.
@@ -46,9 +48,14 @@ type column struct {
 	width int
 }
 
-func (g *grid) line(m mark, text string) { g.lines = append(g.lines, line{mark: m, text: text}) }
+func (g *grid) line(m mark, text string) {
+	g.lines = append(g.lines, line{mark: m, text: events.Plain(text)})
+}
 
 func (g *grid) cells(cells []string, b *bar) {
+	for i := range cells {
+		cells[i] = events.Plain(cells[i])
+	}
 	g.lines = append(g.lines, line{cells: cells, bar: b})
 }
 

@@ -264,8 +264,8 @@ type format struct {
 type keyFormat struct {
 	as     keyForm
 	first  uint64 // the least number of a log2's first slot
-	size   int    // of a number, bytes
 	signed bool
+	shape  *events.Shape
 }
 
 // keyForm is a way to print a key.

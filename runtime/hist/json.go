@@ -81,13 +81,10 @@ func (r *Row) appendJSON(dst []byte, n *events.Names) []byte {
 	for i := range r.Values {
 		c := &r.table.Values[i]
 		dst = appendName(dst, c, i)
-		switch {
-		case c.Mean:
+		if c.Mean {
 			dst = strconv.AppendFloat(dst, r.number(i), 'g', -1, 64)
-		case types.Signed(c.Type):
-			dst = strconv.AppendInt(dst, r.Values[i].Int(), 10)
-		default:
-			dst = strconv.AppendUint(dst, r.Values[i].Sum, 10)
+		} else {
+			dst = c.shape.AppendJSON(dst, events.Value{Num: r.Values[i].Sum}, n)
 		}
 	}
 	return append(dst, "}}"...)
@@ -102,30 +99,16 @@ func appendName(dst []byte, c *Column, i int) []byte {
 
 // appendJSON appends a key.
 func (c *Column) appendJSON(dst []byte, k *Key, n *events.Names) []byte {
-	switch {
-	case c.Slots != Each:
-		dst = append(dst, '[')
-		if c.open(k) {
-			dst = append(dst, "null"...)
-		} else {
-			dst = c.appendNumber(dst, k.Num)
-		}
-		return append(c.appendNumber(append(dst, ','), k.Last), ']')
-	case c.stack():
-		dst = append(dst, '[')
-		for i, f := range k.Stack {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = events.AppendJSONString(dst, []byte(f))
-		}
-		return append(dst, ']')
-	case c.ksym():
-		if name := c.symbol(k, n); name != "" {
-			return events.AppendJSONString(dst, []byte(name))
-		}
+	if c.Slots == Each {
+		return c.shape.AppendJSON(dst, c.value(k), n)
 	}
-	return c.shape.AppendJSON(dst, k.value(), n)
+	dst = append(dst, '[')
+	if c.open(k) {
+		dst = append(dst, "null"...)
+	} else {
+		dst = c.appendNumber(dst, k.Num)
+	}
+	return append(c.appendNumber(append(dst, ','), k.Last), ']')
 }
 
 func (c *Column) appendNumber(dst []byte, n uint64) []byte {

@@ -142,7 +142,7 @@ func (c *cursor) key(k *keyFormat, key *Key) (ok bool) {
 	switch k.as {
 	case formHex:
 		key.Num, ok = c.number(16)
-		key.Num = k.fit(key.Num)
+		key.Num = k.shape.FromKernel(key.Num)
 	case formSym:
 		return c.symbol(key)
 	case formSyscall:
@@ -153,7 +153,7 @@ func (c *cursor) key(k *keyFormat, key *Key) (ok bool) {
 		}
 		c.at += i + 1
 		key.Num, ok = c.number(10)
-		key.Num = k.fit(key.Num)
+		key.Num = k.shape.FromKernel(key.Num)
 		return ok && c.take("]")
 	case formExec:
 		start := c.at
@@ -187,19 +187,9 @@ func (c *cursor) key(k *keyFormat, key *Key) (ok bool) {
 		}
 	default:
 		key.Num, ok = c.number(10)
-		key.Num = k.fit(key.Num)
+		key.Num = k.shape.FromKernel(key.Num)
 	}
 	return ok
-}
-
-// fit returns a number as one of the key's type: the kernel extends each by the
-// sign of its own field, which may be another type's.
-func (k *keyFormat) fit(n uint64) uint64 {
-	shift := 64 - 8*uint(k.size)
-	if k.signed {
-		return uint64(int64(n<<shift) >> shift)
-	}
-	return n << shift >> shift
 }
 
 // log2Slot returns the bounds of the slot 2^power. The kernel rounds up to a
