@@ -3,6 +3,7 @@ package syntax
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,21 @@ func TestParseTakesLinearTime(t *testing.T) {
 			t.Errorf("%s: %v", name, d)
 		} else {
 			t.Logf("%-20s %v", name, d.Round(time.Millisecond))
+		}
+	}
+}
+
+// What follows the last error that is shown is cut into tokens only. Before, each
+// statement was parsed all the same, at 300 bytes for one of the text.
+func TestParseStopsAfterTooManyErrors(t *testing.T) {
+	for _, line := range []string{"event e form a { x = }\n", "trace a where x == @y\n"} {
+		src := newSource(t, strings.Repeat(line, 20_000))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Parse(src)
+		runtime.ReadMemStats(&after)
+		if per := int(after.TotalAlloc-before.TotalAlloc) / len(src.Text()); per > 90 {
+			t.Errorf("%q: %d bytes allocated for each byte of the text", line, per)
 		}
 	}
 }

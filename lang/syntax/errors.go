@@ -309,7 +309,7 @@ func statementTooLong(sp source.Span) *mistake {
 }
 
 func tooManyErrors(end source.Pos) *mistake {
-	return newMistake(diag.TooManyErrors, source.Span{Start: end, End: end}, "more than %d errors; the others are not shown", maxErrors)
+	return newMistake(diag.TooManyErrors, source.Span{Start: end, End: end}, "too many errors: the first %d are shown", maxErrors)
 }
 
 // Fields.

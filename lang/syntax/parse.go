@@ -20,7 +20,7 @@ import (
 // field is told. A statement that cannot be mended this way is a *Bad item.
 //
 // The Diagnostics are errors only, in order of place, at most 50 and one that
-// says there are more. The time is linear in the length of the text.
+// says that the rest was not read. The time is linear in the length of the text.
 func Parse(src *source.Source) (*Script, diag.List) {
 	p := &parser{src: src, errs: &mistakes{src: src}}
 	scanned := &mistakes{src: src}
@@ -38,7 +38,13 @@ func Parse(src *source.Source) (*Script, diag.List) {
 		p.told = append(p.told, d.Span)
 	}
 	slices.SortFunc(p.told, func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) })
+	scanned.list = scanned.list.Sort()
 	for _, piece := range pieces {
+		if p.enough(scanned, piece.words[0].start) {
+			p.errs.more = true
+			s.Items = append(s.Items, &Bad{place(piece.words, pieces[len(pieces)-1].words)})
+			break
+		}
 		s.Items = append(s.Items, p.statement(piece))
 	}
 	return s, finish(src, scanned, p.errs)
@@ -118,18 +124,21 @@ const (
 	maxRepairs = 8
 )
 
+// enough reports whether as many mistakes are told before a place as are shown:
+// what follows it is not read.
+func (p *parser) enough(scanned *mistakes, at source.Pos) bool {
+	n := sort.Search(len(scanned.list), func(i int) bool { return scanned.list[i].Span.Start >= at })
+	return n+len(p.errs.list) >= maxErrors
+}
+
 // statement parses one piece.
 func (p *parser) statement(pc piece) Item {
 	words := pc.words
-	whole := Node{position(&words[0], words[0].start), position(&words[len(words)-1], words[len(words)-1].end)}
+	whole := place(words, words)
 	if len(words) > maxWords {
 		// The last word, not the first too many: go1.26 has no arm64 code for so large a constant index.
 		p.errs.add(statementTooLong(words[len(words)-1].span()))
 		return &Bad{whole}
-	}
-	if p.errs.full() {
-		// Nothing more is told, but well-formed statements stay in the tree.
-		return p.silent(words, whole)
 	}
 	var first *mistake
 	defer func() { p.ensureTold(whole.Span(), first) }()
@@ -180,18 +189,14 @@ func firstWithin(places []source.Span, sp source.Span) bool {
 	return i < len(places) && sp.Contains(places[i])
 }
 
-func position(w *word, at source.Pos) Position {
-	return Position{Offset: int(at), Line: int(w.line)}
+// place returns the place from the first of some words to the last of others.
+func place(from, to []word) Node {
+	first, last := &from[0], &to[len(to)-1]
+	return Node{position(first, first.start), position(last, last.end)}
 }
 
-// silent parses a piece whose mistakes are not told.
-func (p *parser) silent(words []word, whole Node) Item {
-	p.errs.more = true
-	st, err := statementParser().ParseFromLexer(upgrade(words))
-	if err != nil {
-		return &Bad{whole}
-	}
-	return st.Item
+func position(w *word, at source.Pos) Position {
+	return Position{Offset: int(at), Line: int(w.line)}
 }
 
 // report tells what is wrong with a statement that participle refused, and
