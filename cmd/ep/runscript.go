@@ -320,7 +320,11 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 func summary(p *plan.Plan, r session.Result) string {
 	var parts []string
 	if len(p.Streams) > 0 || r.Records > 0 {
-		parts = append(parts, count(r.Records, "record"))
+		records := count(r.Records, "record")
+		if r.InSnapshot > 0 {
+			records += fmt.Sprintf(" (%d of a snapshot)", r.InSnapshot)
+		}
+		parts = append(parts, records)
 	}
 	if len(p.Tables) > 0 {
 		parts = append(parts, count(uint64(len(p.Tables)), "histogram"))

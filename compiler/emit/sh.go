@@ -8,8 +8,10 @@ import (
 	"path"
 	"strings"
 
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // standalone is the part of Sh's script that is the same for all plans. Each
@@ -180,22 +182,89 @@ func madeEvents(p *plan.Plan) []string {
 	return names
 }
 
-// readSteps returns what prints the records and each histogram.
+// readSteps returns what prints the records, the snapshot and each histogram. What
+// the kernel prints has neither units nor averages: those of tables are put in, those
+// of records told in a line before them.
 func readSteps(p *plan.Plan) string {
 	var lines []string
-	if len(p.Streams) > 0 {
-		lines = append(lines, "\trecords")
-	}
-	for i := range p.Tables {
-		seen := ""
-		for _, h := range p.Tables[i].Hists {
-			f := &plan.Write{File: "events/" + h.Group + "/" + h.Event + "/hist", Instanced: true}
-			if File(p, f) == seen {
-				continue
+	for i := range p.Streams {
+		var notes []string
+		for _, f := range p.Streams[i].Fields {
+			if note := rawNote(f.Type); note != "" {
+				notes = append(notes, f.Name+" is "+note)
 			}
-			seen = File(p, f)
-			lines = append(lines, "\tprintf '\\n# %s\\n' "+quote(p.Tables[i].Name)+"\n\tcat "+quote(seen))
+		}
+		if len(notes) > 0 {
+			lines = append(lines, "\tprintf '# %s\\n' "+quote(p.Streams[i].Event+": "+strings.Join(notes, ", ")))
 		}
 	}
+	if len(p.Streams) > 0 {
+		lines = append(lines, "\trecords trace")
+	}
+	if takesSnapshots(p) {
+		lines = append(lines, "\tprintf '\\n# snapshot\\n'", "\trecords snapshot")
+	}
+	for i := range p.Tables {
+		lines = append(lines, tableSteps(p, &p.Tables[i])...)
+	}
 	return strings.Join(lines, "\n")
+}
+
+// tableSteps returns what prints one histogram.
+func tableSteps(p *plan.Plan, t *plan.Table) []string {
+	var columns, notes, lines []string
+	for _, v := range t.Values {
+		sign, kind, unit := "u", "sum", ""
+		if types.Signed(v.Type) {
+			sign = "s"
+		}
+		if v.Mean {
+			kind = "avg"
+		}
+		if d, ok := v.Type.(types.Duration); ok {
+			unit = d.Unit.String()
+		}
+		columns = append(columns, " "+strings.Join([]string{quote(v.Kernel), quote(v.Name), sign, kind, quote(unit)}, " "))
+	}
+	for _, k := range t.Keys {
+		if note := rawNote(k.Type); note != "" {
+			notes = append(notes, k.Kernel+" is "+note)
+		}
+	}
+	title := t.Name
+	if len(notes) > 0 {
+		title += ": " + strings.Join(notes, ", ")
+	}
+	seen := ""
+	for _, h := range t.Hists {
+		f := &plan.Write{File: "events/" + h.Group + "/" + h.Event + "/hist", Instanced: true}
+		if File(p, f) == seen {
+			continue
+		}
+		seen = File(p, f)
+		lines = append(lines, "\ttable "+quote(title)+" "+quote(seen)+strings.Join(columns, ""))
+	}
+	return lines
+}
+
+// rawNote says what the kernel's number of a type is, where that is not to be seen.
+func rawNote(t types.Type) string {
+	if d, ok := t.(types.Duration); ok {
+		return "in " + d.Unit.String()
+	}
+	if types.BigEndian(t) {
+		return t.String() + ", with its bytes in reverse order"
+	}
+	return ""
+}
+
+// takesSnapshots reports whether a trigger of p takes snapshots.
+func takesSnapshots(p *plan.Plan) bool {
+	for i := range p.Writes {
+		c, err := command.Parse(p.Writes[i].File, p.Writes[i].Data)
+		if t, ok := c.(*command.Trigger); err == nil && ok && t.Kind == command.Snapshot && !t.Remove {
+			return true
+		}
+	}
+	return false
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/emit"
 	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/lang/types"
 )
 
 func standalone(t *testing.T, p *plan.Plan, m emit.Machine) string {
@@ -228,5 +229,59 @@ func TestReadPausesRecording(t *testing.T) {
 		}
 		m.run("stop")
 		m.empty()
+	})
+}
+
+// TestReadSaysWhatTheScriptMeans: the kernel has sums of nanoseconds without a sign,
+// where the script has averages, units and signs.
+func TestReadSaysWhatTheScriptMeans(t *testing.T) {
+	ns := types.Duration{Size: 8}
+	p := &plan.Plan{
+		Writes:  []plan.Write{oneValue("trace_clock", "global", "local"), {File: "events/a/b/trigger", Data: "snapshot"}},
+		Streams: []plan.Stream{{Group: "a", Event: "b", Fields: []plan.Field{{Name: "lat", Type: ns}, {Name: "to", Type: types.Int{Size: 4, Form: types.IP}}}}},
+		Tables: []plan.Table{{Name: "times", Hists: []plan.Hist{{Group: "a", Event: "b"}},
+			Keys: []plan.Column{{Name: "port", Kernel: "port", Type: types.Int{Size: 2, Form: types.BE}}, {Name: "comm", Kernel: "comm", Type: types.String{}}},
+			Values: []plan.Column{
+				{Name: "avg", Kernel: "avg", Type: ns, Mean: true}, {Name: "total", Kernel: "avg", Type: ns},
+				{Name: "off", Kernel: "off", Type: types.Int{Size: 8, Signed: true}}, {Name: "drift", Kernel: "off", Type: types.Int{Size: 8, Signed: true}, Mean: true},
+			}}},
+	}
+	shells(t, func(t *testing.T, shell string) {
+		m := newMachine(t, shell, p)
+		for name, text := range map[string]string{
+			"events/a/b/trigger": "",
+			"events/a/b/hist": "# event histogram\n#\n\n" +
+				"{ port:      47873, comm: } hitcount: 9  avg: 9 } hitcount:          3  avg:      24691  off: 18446744073709551609\n" +
+				"{ port:          5, comm: b                   } hitcount:          2  avg: 4000000000000000000  off:          7\n" +
+				"{ port:          6, comm: c                   } hitcount:          1  avg:          0  off: 9223372036854775808\n" +
+				"\nTotals:\n    Hits: 5\n",
+			"snapshot": "# tracer: nop\n#\n#\n# * Snapshot is allocated *\n#\n# Snapshot commands:\n",
+		} {
+			if err := os.WriteFile(filepath.Join(m.tracefs, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code := m.run("start"); code != 0 {
+			t.Fatalf("start: %d, %s", code, m.messages)
+		}
+		if code := m.run("read"); code != 0 || m.messages != "" {
+			t.Fatalf("read: %d, %s", code, m.messages)
+		}
+		for _, want := range []string{
+			"# b: lat is in ns, to is ip, with its bytes in reverse order\n# tracer: nop\n",
+			"\n# snapshot\n# tracer: nop\n#\n#\n# none was taken, or it has no records\n\n",
+			"\n# times: port is be16, with its bytes in reverse order\n",
+			"comm: } hitcount: 9  avg: 9 } hitcount: 3  avg: 8230.33ns  total: 24691ns  off: -7  drift: -2.33\n",
+			"} hitcount: 2  avg: 4000000000000000000/2 ns  total: 4000000000000000000ns  off: 7  drift: 3.50\n",
+			"} hitcount: 1  avg: 0.00ns  total: 0ns  off: -9223372036854775808  drift: -9223372036854775808/1 \n",
+			"\nTotals:\n    Hits: 5\n",
+		} {
+			if !strings.Contains(m.stdout, want) {
+				t.Errorf("no %q in\n%s", want, m.stdout)
+			}
+		}
+		if code := m.run("stop"); code != 0 {
+			t.Errorf("stop: %d, %s", code, m.messages)
+		}
 	})
 }

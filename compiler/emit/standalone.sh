@@ -238,18 +238,95 @@ tell() {
 	printf '%s is on\n' "$name"
 }
 
-# records prints the buffer. Recording pauses meanwhile: printing makes events,
-# and might never come to their end.
+# records FILE prints the buffer, or the snapshot. Recording pauses meanwhile:
+# printing makes events, and might never come to their end.
 records() {
 	if [ "$(cat "${in}tracing_on")" = 1 ]; then
 		trap 'put set "${in}tracing_on" 1; exit 1' HUP INT TERM PIPE
 		put set "${in}tracing_on" 0
-		cat "${in}trace"
+		lines <"$in$1"
 		put set "${in}tracing_on" 1
 		trap - HUP INT TERM PIPE
 	else
-		cat "${in}trace"
+		lines <"$in$1"
 	fi
+}
+
+# lines prints the kernel's lines, without its help for a snapshot that is empty.
+lines() {
+	while IFS= read -r line; do
+		case $line in
+		'# * Snapshot is '*)
+			printf '# none was taken, or it has no records\n'
+			return
+			;;
+		esac
+		printf '%s\n' "$line"
+		case $line in
+		'#'*) ;;
+		*) break ;;
+		esac
+	done
+	cat
+}
+
+# table NAME FILE [KERNEL LABEL SIGN KIND UNIT]… prints a histogram. For each of
+# its values that are: the kernel's name, the script's, s or u for one with a sign or
+# without, sum or avg, and the unit.
+table() {
+	printf '\n# %s\n' "$1"
+	file=$2
+	shift 2
+	while IFS= read -r line; do
+		case $line in
+		*'} hitcount:'*) row "$@" ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done <"$file"
+}
+
+# row prints a row of the kernel's. It has sums only, which are numbers without a
+# sign. Text in a key may look like them, so the last place counts.
+row() {
+	values=${line##*\} hitcount:}
+	hits=${values#"${values%%[! ]*}"}
+	hits=${hits%% *}
+	printf '%s} hitcount: %s' "${line%\} hitcount:*}" "$hits"
+	while [ $# -gt 0 ]; do
+		n=${values##*" $1: "}
+		n=${n#"${n%%[! ]*}"}
+		n=${n%% *}
+		minus=
+		[ "$3" = u ] || below "$n"
+		if [ "$4" = avg ]; then average "$n"; fi
+		printf '  %s: %s%s%s' "$2" "$minus" "$n" "$5"
+		shift 5
+	done
+	printf '\n'
+}
+
+# below N sets minus and n if N is a number below zero, in the kernel's words: one
+# of 2^63 or more.
+below() {
+	[ ${#1} -ge 19 ] || return 0
+	high=${1%?????????}
+	low=1${1#"$high"}
+	if [ "$high" -gt 9223372036 ] || { [ "$high" -eq 9223372036 ] && [ "$low" -ge 1854775808 ]; }; then
+		minus=-
+		n=$(((18446744073 - high) * 1000000000 + 1709551616 - low))
+		n=${n#-} # 2^63 itself is more than shells count to
+	fi
+}
+
+# average N sets n to N shared among the hits, with two places. Shells count to
+# 2^63: what is more stays a fraction.
+average() {
+	if [ ${#1} -ge 19 ] || [ "$hits" -eq 0 ]; then
+		n="$1/$hits "
+		return
+	fi
+	cents=$(($1 % hits * 100 / hits))
+	n=$(($1 / hits)).$((cents / 10))$((cents % 10))
 }
 
 show() {

@@ -77,6 +77,9 @@ func (j *JSON) AppendRecord(dst []byte, r *Record) []byte {
 		dst = append(dst, `,"comm":`...)
 		dst = appendJSONString(dst, []byte(r.Comm))
 	}
+	if r.Snapshot {
+		dst = append(dst, `,"snapshot":true`...)
+	}
 	dst = append(dst, `,"fields":{`...)
 	for i := range r.Stream.Fields {
 		f := &r.Stream.Fields[i]

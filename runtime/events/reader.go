@@ -32,6 +32,9 @@ import (
 type Options struct {
 	// Instance is the instance's name; "" is the top level.
 	Instance string
+	// Snapshot has the instance's snapshot read instead of its buffer. Nothing may
+	// take another meanwhile.
+	Snapshot bool
 	// Comms tells Record.Comm. If nil, it stays empty.
 	Comms Comms
 	// Delay is how long a record may lie in a buffer that is not busy; 0 is
@@ -181,7 +184,11 @@ func (r *Reader) openCPUs() error {
 }
 
 func (r *Reader) openCPU(cpu int) error {
-	file, err := r.fsys.Open(path.Join(r.dir, "per_cpu", "cpu"+strconv.Itoa(cpu), "trace_pipe_raw"))
+	name := "trace_pipe_raw"
+	if r.opts.Snapshot {
+		name = "snapshot_raw"
+	}
+	file, err := r.fsys.Open(path.Join(r.dir, "per_cpu", "cpu"+strconv.Itoa(cpu), name))
 	if err != nil {
 		return fmt.Errorf("open the buffer of CPU %d: %w", cpu, err)
 	}
@@ -200,8 +207,10 @@ func (r *Reader) openCPU(cpu int) error {
 	if ctlErr := conn.Control(func(fd uintptr) { s.fd, err = int(fd), unix.SetNonblock(int(fd), true) }); ctlErr != nil || err != nil {
 		return fmt.Errorf("open the buffer of CPU %d: %w", cpu, errors.Join(ctlErr, err))
 	}
-	s.base, err = readStats(r.fsys, r.dir, cpu)
-	if err != nil {
+	if r.opts.Snapshot {
+		s.begun = true
+		s.loss.Overrun, s.loss.Exact = snapshotOverrun(r.fsys, r.dir, cpu)
+	} else if s.base, err = readStats(r.fsys, r.dir, cpu); err != nil {
 		return fmt.Errorf("read stats of CPU %d: %w", cpu, err)
 	}
 	r.sources = append(r.sources, s)
@@ -283,6 +292,12 @@ func (r *Reader) Losses() []Loss {
 	out := make([]Loss, 0, len(r.sources))
 	for _, s := range r.sources {
 		l := s.loss
+		l.told = s.known
+		if r.opts.Snapshot {
+			l.Overrun = max(l.Overrun, l.told)
+			out = append(out, l)
+			continue
+		}
 		l.Overrun = s.known
 		if now, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
 			if overrun, dropped, ok := now.since(s.base); ok {

@@ -220,13 +220,13 @@ func TestLossesAreTheKernelsCount(t *testing.T) {
 	if err := os.WriteFile(stats, []byte("overrun: 7\ncommit overrun: 1\ndropped events: 4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Losses()[0], (Loss{Read: 1, Overrun: 7, Dropped: 5, Exact: true}); got != want || got.Lost() != 12 {
+	if got, want := r.Losses()[0], (Loss{Read: 1, Overrun: 7, Dropped: 5, told: 2, Exact: true}); got != want || got.Lost() != 12 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if err := os.Remove(stats); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Losses()[0], (Loss{Read: 1, Overrun: 2}); got != want {
+	if got, want := r.Losses()[0], (Loss{Read: 1, Overrun: 2, told: 2}); got != want {
 		t.Errorf("without stats: got %+v, want %+v", got, want)
 	}
 }
@@ -452,5 +452,23 @@ func TestLinesEndOnce(t *testing.T) {
 	text := Text{}
 	if got := text.AppendRecord(nil, &r); bytes.Count(got, []byte("\n")) != 1 {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestLossesOfSwappedBuffers: a snapshot makes the kernel count anew, in the other
+// buffer.
+func TestLossesOfSwappedBuffers(t *testing.T) {
+	for _, c := range []struct {
+		what             string
+		buffer, snapshot Loss
+		want             Loss
+	}{
+		{"losses before the snapshot, read behind it", Loss{Read: 1, Exact: true}, Loss{Read: 4, Overrun: 7, told: 7, Exact: true}, Loss{Read: 5, Overrun: 7, told: 7, Exact: true}},
+		{"losses before the snapshot, all read before it", Loss{Read: 5, told: 7, Exact: true}, Loss{Exact: true}, Loss{Read: 5, Overrun: 7, told: 7, Exact: true}},
+		{"losses on both sides", Loss{Read: 5, Overrun: 3, told: 5, Exact: true}, Loss{Read: 1, Overrun: 4, told: 2}, Loss{Read: 6, Overrun: 7, told: 7}},
+	} {
+		if got := WithSnapshot([]Loss{c.buffer}, []Loss{c.snapshot})[0]; got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.what, got, c.want)
+		}
 	}
 }

@@ -45,6 +45,9 @@ type Record struct {
 	Comm   string  // "" if it was not asked for
 	Values []Value // one for each of Stream.Fields
 
+	// Snapshot says that it was read from a snapshot.
+	Snapshot bool
+
 	// Lost is how many records of this CPU were overwritten since the record
 	// of it that was returned before this one, all events of the instance
 	// counted. LostSome says that there were more, whose number the kernel did

@@ -165,7 +165,7 @@ func (r *Reader) yield(s *source, yield func(*Record, error) bool) bool {
 		r.late++
 	}
 	r.last = max(r.last, s.time)
-	r.rec.Time, r.rec.CPU = s.time, s.cpu
+	r.rec.Time, r.rec.CPU, r.rec.Snapshot = s.time, s.cpu, r.opts.Snapshot
 	r.rec.Lost, r.rec.LostSome = s.lost, s.lostSome
 	s.lost, s.lostSome = 0, false
 	for i, stream := range r.byID[r.common.id(s.record)] {
@@ -204,6 +204,10 @@ func (r *Reader) count(s *source, page *Page) {
 		return
 	}
 	s.asked, s.owed = now, false
+	if r.opts.Snapshot {
+		s.lostSome = true
+		return // the stats are those of the buffer
+	}
 	// What was overwritten behind the page is in the number too: it is told a
 	// bit early, and all told together is right.
 	if stats, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
@@ -225,6 +229,9 @@ const unbounded = math.MaxUint64
 // they are empty, a storm would never end.
 func (r *Reader) finish(yield func(*Record, error) bool) {
 	for _, s := range r.sources {
+		if r.opts.Snapshot {
+			break // nothing is recorded there
+		}
 		if now, err := readStats(r.fsys, r.dir, s.cpu); err == nil {
 			s.budget = now.entries
 		}

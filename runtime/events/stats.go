@@ -1,6 +1,7 @@
 package events
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
@@ -17,9 +18,28 @@ type Loss struct {
 	Dropped uint64 // not recorded, since there was no room: the buffer was full and may not be overwritten, or an interrupt filled it
 	Left    uint64 // still in the buffer, to be read
 	Bad     uint64 // pages that could not be understood to their end
+	told    uint64 // as much of Overrun as the pages said
 	// Exact says that Overrun, Dropped and Left are the kernel's own count. If
 	// not, Overrun is the least that it can be and the others are not known.
 	Exact bool
+}
+
+// WithSnapshot adds to what became of the records of a buffer what became of those
+// of its snapshot. Snapshots swap the two, so that the kernel's counts of the buffer
+// are those of what is the buffer at the end, while pages say what was lost of
+// either: so more of the two is right.
+func WithSnapshot(buffer, snapshot []Loss) []Loss {
+	for _, s := range snapshot {
+		for i := range buffer {
+			if b := &buffer[i]; b.CPU == s.CPU {
+				b.Read, b.Dropped, b.Bad = b.Read+s.Read, b.Dropped+s.Dropped, b.Bad+s.Bad
+				b.told += s.told
+				b.Overrun = max(b.Overrun+s.Overrun, b.told)
+				b.Exact = b.Exact && s.Exact
+			}
+		}
+	}
+	return buffer
 }
 
 // Lost returns how many records are missing.
@@ -62,6 +82,33 @@ func readStats(fsys fs.FS, dir string, cpu int) (stats, error) {
 		}
 	}
 	return s, nil
+}
+
+// snapshotOverrun returns how many records of a CPU's snapshot were overwritten
+// before it was taken. Only the head of the text tells it, and of an empty snapshot
+// nothing does: its losses were told when its records were read.
+//
+//	# entries-in-buffer/entries-written: N/N   #P:2
+func snapshotOverrun(fsys fs.FS, dir string, cpu int) (overrun uint64, exact bool) {
+	f, err := fsys.Open(path.Join(dir, "per_cpu", "cpu"+strconv.Itoa(cpu), "snapshot"))
+	if err != nil {
+		return 0, false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 512)
+	n, err := f.Read(head)
+	if err != nil && n == 0 {
+		return 0, false
+	}
+	_, counts, ok := strings.Cut(string(head[:n]), "entries-in-buffer/entries-written: ")
+	if !ok {
+		return 0, true
+	}
+	var in, written uint64
+	if _, err := fmt.Sscanf(counts, "%d/%d", &in, &written); err != nil || written < in {
+		return 0, false
+	}
+	return written - in, true
 }
 
 // since returns the losses between base and s; ok is false if the kernel has

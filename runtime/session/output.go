@@ -22,8 +22,10 @@ type Output interface {
 	Problem(err error) error
 	// Tables shows the histograms, at an interval or, last, at the end.
 	Tables(list []*hist.Table, last bool) error
-	// Snapshot shows the kernel's text of a snapshot.
-	Snapshot(text string) error
+	// Snapshot says how many snapshots were taken and how many records the last has.
+	// It comes behind these records, which say that they are of it, if the script
+	// takes snapshots.
+	Snapshot(taken, records uint64) error
 	// Losses comes last, if records were read.
 	Losses(list []events.Loss) error
 	// Flush writes what waits in memory.
@@ -78,6 +80,7 @@ type text struct {
 	f     Format
 	lines events.Text
 	some  bool // something was written
+	snap  bool // a record of a snapshot was
 	drawn int  // lines of the tables that were drawn last
 }
 
@@ -91,6 +94,10 @@ func (t *text) Begin(_ []*events.Stream, clock *events.Clock) error {
 
 func (t *text) Record(r *events.Record) error {
 	t.some, t.drawn = true, 0
+	if r.Snapshot && !t.snap {
+		t.snap = true
+		t.buf = append(t.buf, "-- snapshot --\n"...)
+	}
 	t.buf = t.lines.AppendRecord(t.buf, r)
 	return t.spill()
 }
@@ -102,7 +109,7 @@ func (t *text) Problem(err error) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.f.Problems, "ep: %v\n", err)
+	fmt.Fprintf(t.f.Problems, "ep: %s\n", events.Plain(err.Error()))
 	return nil
 }
 
@@ -130,9 +137,24 @@ func (t *text) Tables(list []*hist.Table, last bool) error {
 	return t.Flush()
 }
 
-func (t *text) Snapshot(text string) error {
+func (t *text) Snapshot(taken, records uint64) error {
 	t.some = true
-	t.buf = append(append(t.buf, "\nsnapshot:\n"...), text...)
+	last := ""
+	if taken > 1 {
+		last = fmt.Sprintf(", the last of %d", taken)
+	}
+	switch {
+	case taken == 0:
+		t.buf = append(t.buf, "-- no snapshot was taken --\n"...)
+	case records == 0:
+		t.buf = fmt.Appendf(t.buf, "-- snapshot: taken, but without records%s --\n", last)
+	default:
+		s := "s"
+		if records == 1 {
+			s = ""
+		}
+		t.buf = fmt.Appendf(t.buf, "-- end of the snapshot: %d record%s%s --\n", records, s, last)
+	}
 	return t.Flush()
 }
 
@@ -171,8 +193,8 @@ func (j *jsonLines) Tables(list []*hist.Table, _ bool) error {
 	return j.Flush()
 }
 
-func (j *jsonLines) Snapshot(text string) error {
-	j.buf = append(events.AppendJSONString(append(j.buf, `{"snapshot":`...), []byte(text)), "}\n"...)
+func (j *jsonLines) Snapshot(taken, records uint64) error {
+	j.buf = fmt.Appendf(j.buf, "{\"snapshot\":{\"taken\":%d,\"records\":%d}}\n", taken, records)
 	return j.Flush()
 }
 

@@ -32,6 +32,7 @@ const (
 func (r *run) limited() (*plan.Plan, error) {
 	p := *r.plan
 	p.Writes = slices.Clone(p.Writes)
+	r.countSnapshots(&p)
 	limits := r.Child != nil || len(r.Follow) > 0
 	if !r.ours {
 		if limits {
@@ -114,13 +115,23 @@ func gateTriggers(p *plan.Plan) {
 		if !ok || t.If != nil {
 			continue
 		}
-		t.If = &command.Pred{Field: "common_pid", Op: ">=", Value: command.Value{Kind: command.Number, Text: "0"}}
-		w.Data = command.Line(t)
-		if w.Undo != nil {
-			u := *w.Undo
-			u.Data = command.Line(command.Undo(t))
-			w.Undo = &u
-		}
+		t.If = always()
+		retrigger(w, t)
+	}
+}
+
+// always is a condition that each event meets.
+func always() command.Cond {
+	return &command.Pred{Field: "common_pid", Op: ">=", Value: command.Value{Kind: command.Number, Text: "0"}}
+}
+
+// retrigger has w make the trigger t, and its undo remove that.
+func retrigger(w *plan.Write, t *command.Trigger) {
+	w.Data = command.Line(t)
+	if w.Undo != nil {
+		u := *w.Undo
+		u.Data = command.Line(command.Undo(t))
+		w.Undo = &u
 	}
 }
 

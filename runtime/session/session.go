@@ -52,7 +52,11 @@ type Options struct {
 
 // Result is what came of a run.
 type Result struct {
-	Records uint64        // shown
+	Records uint64 // shown, those of a snapshot too
+
+	Snapshots  uint64 // taken
+	InSnapshot uint64 // records of the last of them
+
 	Lost    uint64        // records that were lost
 	Dropped uint64        // events that histograms did not count
 	Full    uint64        // events that joins and spans had no room for
@@ -91,14 +95,17 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (result Result, err error
 // run is a run under way.
 type run struct {
 	Options
-	plan    *plan.Plan
-	ours    bool // the instance is made for this run
-	applied *apply.Applied
-	reader  *events.Reader
-	result  Result
-	follows string         // the threads that are followed, as the plan has them
-	own     map[int32]bool // threads: whether they are this process's
-	passed  uint64         // losses that records told of that were passed over
+	plan      *plan.Plan
+	ours      bool // the instance is made for this run
+	applied   *apply.Applied
+	reader    *events.Reader
+	streams   []plan.Stream // what is read
+	comms     *events.TaskNames
+	result    Result
+	follows   string // the threads that are followed, as the plan has them
+	snapshots []snapshotTrigger
+	own       map[int32]bool // threads: whether they are this process's
+	passed    uint64         // losses that records told of that were passed over
 
 	mu     sync.Mutex // of the output, and of problem
 	failed error      // of the output: the run ends
@@ -119,12 +126,12 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	r.say()
 	r.sayIfOff()
-	streams := withStacks(p)
-	if len(streams) == 0 {
+	r.streams = withStacks(p)
+	if len(r.streams) == 0 {
 		return r.Output.Begin(nil, nil)
 	}
-	names := events.NewTaskNames(r.Proc, r.FS.FS())
-	r.reader, err = events.Open(r.FS.FS(), streams, events.Options{Instance: p.Instance, Comms: names})
+	r.comms = events.NewTaskNames(r.Proc, r.FS.FS())
+	r.reader, err = events.Open(r.FS.FS(), r.streams, events.Options{Instance: p.Instance, Comms: r.comms})
 	if err != nil {
 		return fmt.Errorf("read records: %w", err)
 	}
@@ -221,20 +228,25 @@ func (r *run) read(ctx context.Context, over func()) {
 		return
 	}
 	for rec, err := range r.reader.Records(ctx) {
-		switch {
-		case err != nil:
-			r.show(func() error { return r.Output.Problem(err) })
-		case !r.ours && r.self(rec.TID):
-			r.passed += rec.Lost
-		default:
-			rec.Lost, r.passed = rec.Lost+r.passed, 0
-			r.result.Records++
-			r.show(func() error { return r.Output.Record(rec) })
-		}
+		r.record(rec, err)
 		if r.broken() != nil {
 			over()
 			return
 		}
+	}
+}
+
+// record shows a record, or the error that came in place of one.
+func (r *run) record(rec *events.Record, err error) {
+	switch {
+	case err != nil:
+		r.show(func() error { return r.Output.Problem(err) })
+	case !r.ours && r.self(rec.TID):
+		r.passed += rec.Lost
+	default:
+		rec.Lost, r.passed = rec.Lost+r.passed, 0
+		r.result.Records++
+		r.show(func() error { return r.Output.Record(rec) })
 	}
 }
 
@@ -285,16 +297,18 @@ func (r *run) watch(ctx context.Context) {
 // quiet stops recording, so that reading comes to an end. In an instance of
 // others it is theirs to stop.
 func (r *run) quiet() {
+	defer r.endSnapshots()
 	if r.ours {
 		_ = r.FS.Write(tracefs.In(r.plan.Instance, "tracing_on"), "0", tracefs.Truncate) // reading ends without it too
 	}
 }
 
-// finish shows the histograms, snapshots, and what was lost.
+// finish shows the snapshot, the histograms, and what was lost.
 func (r *run) finish() error {
 	if err := r.broken(); err != nil {
 		return err
 	}
+	swapped := r.snapshot()
 	tables, err := r.tables()
 	if err == nil {
 		r.show(func() error { return r.Output.Tables(tables, true) })
@@ -303,9 +317,8 @@ func (r *run) finish() error {
 		r.result.Dropped += t.Dropped
 	}
 	r.result.Full, r.result.Missed = r.unpaired()
-	r.snapshot()
 	if r.reader != nil {
-		losses := r.reader.Losses()
+		losses := events.WithSnapshot(r.reader.Losses(), swapped)
 		for _, l := range losses {
 			r.result.Lost += l.Lost()
 		}
@@ -326,26 +339,6 @@ func (r *run) tables() ([]*hist.Table, error) {
 		list = append(list, t)
 	}
 	return list, nil
-}
-
-// snapshot shows what the script had the kernel keep. It goes with the instance.
-func (r *run) snapshot() {
-	if !r.ours {
-		return
-	}
-	for i := range r.plan.Writes {
-		w := &r.plan.Writes[i]
-		if !strings.HasPrefix(w.Data, "snapshot") && !strings.Contains(w.Data, ".snapshot()") {
-			continue
-		}
-		text, err := r.FS.Read(tracefs.In(r.plan.Instance, "snapshot"))
-		if err != nil {
-			r.show(func() error { return r.Output.Problem(fmt.Errorf("read the snapshot: %w", err)) })
-			return
-		}
-		r.show(func() error { return r.Output.Snapshot(string(text)) })
-		return
-	}
 }
 
 // contain makes a panic of a goroutine the end of the run, so that all is taken

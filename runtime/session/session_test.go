@@ -129,7 +129,7 @@ func TestOutputsReportWhatCannotBeWritten(t *testing.T) {
 	for name, o := range map[string]Output{"text": NewText(failing{full}, Format{}), "json": NewJSON(failing{full}, Format{})} {
 		err := o.Begin(nil, nil)
 		if err == nil {
-			err = o.Snapshot("x")
+			err = o.Snapshot(1, 0)
 		}
 		if !errors.Is(err, full) {
 			t.Errorf("%s: got %v", name, err)

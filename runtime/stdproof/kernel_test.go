@@ -82,6 +82,7 @@ func cases() []vm.Case {
 	out := []vm.Case{
 		{Name: "first-record", Timeout: 2 * time.Minute, Match: modern, Run: firstRecord},
 		{Name: "addresses", Timeout: 2 * time.Minute, Match: modern, Run: showAddresses},
+		{Name: "snapshots", Timeout: 2 * time.Minute, Match: modern, Run: showSnapshots},
 		{Name: "guide", Timeout: 5 * time.Minute, Match: modern, Run: runGuide},
 		{Name: "json", Timeout: 2 * time.Minute, Match: modern, Run: speakJSON},
 		{Name: "library", Timeout: 2 * time.Minute, Match: modern, Run: useLibrary},
