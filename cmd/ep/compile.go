@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/eptrace/ep/compiler"
 	"github.com/eptrace/ep/compiler/emit"
+	"github.com/eptrace/ep/compiler/plan"
+	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
 )
 
 // scriptFlags are the flags of commands that compile a script.
@@ -35,7 +39,7 @@ type compileCmd struct {
 	scriptFlags
 	File     string  `arg:"" optional:"" complete:"files" help:"The script; '-' is standard input."`
 	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
-	As       string  `enum:"echo,sh,bootconfig,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), what a kernel takes to trace while it boots (bootconfig), or the whole plan (json)."`
+	As       string  `enum:"echo,sh,bootconfig,cmdline,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), what makes a kernel trace while it boots: a bootconfig or parameters of its command line (cmdline), or the whole plan (json)."`
 	Undo     bool    `help:"Print the lines that take everything back instead."`
 	Output   string  `short:"o" placeholder:"FILE" complete:"files" help:"Write to FILE instead of standard output."`
 	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
@@ -76,6 +80,10 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 	if err != nil {
 		return err
 	}
+	form, atBoot := bootForms[c.As]
+	if atBoot {
+		t = t.AtBoot()
+	}
 	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: c.Instance, Import: modulesOf(src.Name())})
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
@@ -86,11 +94,11 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 		err = emit.JSON(&out, p)
 	case c.As == "sh":
 		err = emit.Sh(&out, p, emit.Machine{Release: t.Release(), Arch: t.Arch()})
-	case c.As == "bootconfig":
-		if on, known := t.Config("CONFIG_BOOTTIME_TRACING"); known && !on {
-			g.notef("ep: note: the kernel of the target is built without CONFIG_BOOTTIME_TRACING\n")
+	case atBoot:
+		if on, known := t.Config(form.config); known && !on {
+			g.notef("ep: note: the target's kernel is built without %s\n", form.config)
 		}
-		if list, err = emit.Bootconfig(&out, p); len(list) > 0 {
+		if list, err = form.print(&out, p, t); len(list) > 0 {
 			return orScriptError(g.printText(list))
 		}
 	case c.Undo:
@@ -102,6 +110,18 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 		return fmt.Errorf("print the plan: %w", err)
 	}
 	return writeOutput(env, c.Output, out.Bytes())
+}
+
+// bootForms are the forms of a plan that a kernel carries out while it boots, with
+// the option that it must be built with.
+var bootForms = map[string]struct {
+	config string
+	print  func(io.Writer, *plan.Plan, *target.Target) (diag.List, error)
+}{
+	"bootconfig": {"CONFIG_BOOTTIME_TRACING", func(w io.Writer, p *plan.Plan, _ *target.Target) (diag.List, error) {
+		return emit.Bootconfig(w, p)
+	}},
+	"cmdline": {"CONFIG_TRACING", emit.Cmdline},
 }
 
 // orScriptError returns err or, if it is nil, the end of a command whose

@@ -243,7 +243,7 @@ func (c *checker) options(items []syntax.Item) {
 		}
 	}
 	if o.Group == "" {
-		o.Group = defaultGroup(c.src.Name())
+		o.Group = c.defaultGroup()
 	}
 }
 
@@ -310,10 +310,18 @@ func validInstance(s string) bool {
 	return true
 }
 
-// defaultGroup names the group of a script's events after the script:
-// "tools/openat.ep" gives "ep_openat", standard input and a script on the command
-// line ("-", "-e") "ep".
-func defaultGroup(name string) string {
+// defaultGroup names the group of a script's events: after the script, or as the
+// kernel names that of all kprobes it makes while it boots.
+func (c *checker) defaultGroup() string {
+	if c.t.Booting() {
+		return "kprobes"
+	}
+	return groupAfter(c.src.Name())
+}
+
+// groupAfter makes a group of a script's name: "tools/openat.ep" gives
+// "ep_openat", standard input and a script on the command line ("-", "-e") "ep".
+func groupAfter(name string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if strings.HasPrefix(name, "-") {
 		return "ep"

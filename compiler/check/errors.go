@@ -98,7 +98,7 @@ func (c *checker) groupHint() string {
 	if g := c.prog.Options.Group; g != "" {
 		return g
 	}
-	return defaultGroup(c.src.Name())
+	return groupAfter(c.src.Name())
 }
 
 func (c *checker) recursiveEvent(sp source.Span, name string) {

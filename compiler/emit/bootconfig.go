@@ -34,9 +34,9 @@ const bootText = 255
 // Bootconfig prints p as lines of a bootconfig. What cannot be said there is in
 // the list, and then nothing is printed. The error is w's.
 func Bootconfig(w io.Writer, p *plan.Plan) (diag.List, error) {
-	b := &boot{p: p}
+	b := &boot{refusals: refusals{p: p}}
 	for i := range p.Writes {
-		b.write(&p.Writes[i])
+		b.write(parsed(&p.Writes[i]))
 	}
 	b.order()
 	if len(b.list) > 0 {
@@ -48,8 +48,7 @@ func Bootconfig(w io.Writer, p *plan.Plan) (diag.List, error) {
 
 // boot collects what is said of each event.
 type boot struct {
-	p        *plan.Plan
-	list     diag.List
+	refusals
 	settings []string
 	events   []*bootEvent
 }
@@ -74,7 +73,7 @@ func (b *boot) event(n command.EventName, sp source.Span) *bootEvent {
 	e := &bootEvent{name: command.EventName{Group: n.Group, Name: n.Name}, span: sp}
 	b.events = append(b.events, e)
 	if !bootKey(n.Group) || !bootKey(n.Name) {
-		b.refuse(sp, fmt.Sprintf("'%s' can be no key of a bootconfig", n), "keys are letters, digits, '-' and '_'")
+		b.refuse(sp, fmt.Sprintf("'%s' cannot be a key of a bootconfig", n), "a key has letters, digits, '-' and '_' only")
 	}
 	return e
 }
@@ -84,22 +83,14 @@ func bootKey(s string) bool {
 }
 
 // write enters one write.
-func (b *boot) write(w *plan.Write) {
-	sp := source.NoSpan
-	if len(w.Origin) > 0 {
-		sp = w.Origin[0].Span
-	}
-	c, err := command.Parse(w.File, w.Data)
-	if err != nil {
-		panic("internal error: a plan has what is no command: " + err.Error())
-	}
+func (b *boot) write(w *plan.Write, c command.Command, sp source.Span) {
 	switch c := c.(type) {
 	case *command.Kprobe:
 		switch {
 		case c.Return:
-			b.refuse(sp, "a return cannot be probed while the kernel boots", "probe the entry: func F.enter")
+			b.refuse(sp, "a bootconfig cannot probe a function's return", "probe its entry, 'func F.enter', or use --as cmdline")
 		case c.Group != "kprobes":
-			b.refuse(sp, fmt.Sprintf("a kprobe of the group '%s' cannot be made while the kernel boots", c.Group), "name it in the group that there is: event kprobes."+c.Name)
+			b.refuse(sp, fmt.Sprintf("a bootconfig cannot create a kprobe in the group '%s'", c.Group), "all its kprobes are in the group 'kprobes': leave out the group, or write 'kprobes."+c.Name+"'")
 		default:
 			// The kernel puts "p:NAME " before it.
 			_, text, _ := strings.Cut(w.Data, " ")
@@ -128,7 +119,7 @@ func (b *boot) write(w *plan.Write) {
 	case *command.Trigger:
 		e := b.event(c.Event, sp)
 		e.actions = append(e.actions, b.text(sp, w.Data, 0))
-		if c.Target.Name != "" {
+		if c.Kind == command.EnableHist || c.Kind == command.DisableHist {
 			e.after = append(e.after, c.Target.String())
 		}
 	case *command.Filter:
@@ -138,24 +129,8 @@ func (b *boot) write(w *plan.Write) {
 	case *command.Setting:
 		b.setting(c, sp)
 	default:
-		b.refuse(sp, fmt.Sprintf("%s cannot be made while the kernel boots", bootKind(c)),
-			"there are only kprobes at entries, synthetic events of joins, histograms, triggers and filters then")
+		b.running(sp)
 	}
-}
-
-// bootKind names what a command makes.
-func bootKind(c command.Command) string {
-	switch c.(type) {
-	case *command.Eprobe:
-		return "an eprobe"
-	case *command.Fprobe:
-		return "an fprobe"
-	case *command.Tprobe:
-		return "a probe on a tracepoint"
-	case *command.Uprobe:
-		return "a uprobe"
-	}
-	return "this"
 }
 
 func (b *boot) setting(c *command.Setting, sp source.Span) {
@@ -165,18 +140,14 @@ func (b *boot) setting(c *command.Setting, sp source.Span) {
 	case command.BufferKB:
 		b.settings = append(b.settings, "buffer_size = "+c.Value+"KB")
 	case command.Overwrite:
-		word := "overwrite"
-		if c.Value == "0" {
-			word = "nooverwrite"
-		}
-		b.settings = append(b.settings, "options = "+word)
+		b.settings = append(b.settings, "options = "+overwriteWord(c.Value))
 	case command.TracingOn:
 		b.settings = append(b.settings, "tracing_on = "+c.Value)
 	case command.EventPID:
 		// It keeps threads from half a join. There are few yet, and the clock,
 		// which makes half a join go wrong, is set before any event is.
 	default:
-		b.refuse(sp, fmt.Sprintf("'%s' cannot be set while the kernel boots", c.Name), "set it when user space is up")
+		b.refuse(sp, fmt.Sprintf("a bootconfig cannot set '%s'", c.Name), "set it when user space is up")
 	}
 }
 
@@ -184,20 +155,40 @@ func (b *boot) setting(c *command.Setting, sp source.Span) {
 // within its own. more is what the kernel puts before it.
 func (b *boot) text(sp source.Span, s string, more int) string {
 	if n := len(s) + more; n > bootText {
-		b.tooLong(sp, "a text", n)
+		b.tooLong(sp, "a string", n)
 	}
 	if !strings.Contains(s, `"`) {
 		return `"` + s + `"`
 	}
 	if strings.Contains(s, "'") {
-		b.refuse(sp, "a bootconfig cannot hold a text with both kinds of quotes", "compare with a glob: ~ \"it?s\"")
+		b.refuse(sp, "a bootconfig cannot hold a string with both kinds of quotes", "compare with a glob: ~ \"it?s\"")
 	}
 	return "'" + s + "'"
 }
 
-// order brings definitions to the front, keeps the events of a group together,
-// and refuses what then comes before what it refers to.
+// order brings definitions to the front and what an event refers to before it,
+// keeps the events of a group together, and refuses what then still comes before
+// what it refers to.
 func (b *boot) order() {
+	var sorted []*bootEvent
+	visited := map[*bootEvent]bool{}
+	var visit func(e *bootEvent)
+	visit = func(e *bootEvent) {
+		if visited[e] {
+			return
+		}
+		visited[e] = true
+		for _, other := range b.events {
+			if slices.Contains(e.after, other.name.String()) {
+				visit(other)
+			}
+		}
+		sorted = append(sorted, e)
+	}
+	for _, e := range b.events {
+		visit(e)
+	}
+	b.events = sorted
 	groups := []string{"synthetic", "kprobes"}
 	for _, e := range b.events {
 		if !slices.Contains(groups, e.name.Group) {
@@ -212,7 +203,7 @@ func (b *boot) order() {
 		seen[e.name.String()] = true
 		for _, name := range e.after {
 			if !seen[name] && b.has(name) {
-				b.refuse(e.span, fmt.Sprintf("'%s' would be made before '%s', to which it refers", e.name, name), "a bootconfig makes all of a group's events before the next group's")
+				b.refuse(e.span, fmt.Sprintf("'%s' would be set up before '%s', to which it refers", e.name, name), "a bootconfig sets up all events of a group before those of the next group")
 			}
 		}
 	}
@@ -223,14 +214,8 @@ func (b *boot) has(name string) bool {
 	return slices.ContainsFunc(b.events, func(e *bootEvent) bool { return e.name.String() == name })
 }
 
-func (b *boot) refuse(sp source.Span, message, help string) {
-	d := diag.Diagnostic{Severity: diag.Error, Code: diag.NotAtBoot, Source: b.p.Script, Span: sp, Message: message}
-	d.Notes = append(d.Notes, diag.Note{Span: source.NoSpan, Message: help})
-	b.list = append(b.list, d)
-}
-
 func (b *boot) tooLong(sp source.Span, what string, n int) {
-	b.refuse(sp, fmt.Sprintf("%s of a bootconfig has at most %d bytes; this has %d", what, bootText, n), "take fewer fields, or shorter names")
+	b.refuse(sp, fmt.Sprintf("%s of a bootconfig has at most %d bytes; this one has %d", what, bootText, n), "use fewer fields or shorter names")
 }
 
 func (b *boot) print() string {
@@ -239,8 +224,8 @@ func (b *boot) print() string {
 	if b.p.Script != nil {
 		script = scriptName(b.p.Script.Name()) + ".ep"
 	}
-	out.WriteString(comment(fmt.Sprintf("%s, compiled by ep for %s. It takes CONFIG_BOOTTIME_TRACING and the word bootconfig", script, b.p.Target)) + "\n")
-	out.WriteString("# on the kernel's command line: bootconfig -a FILE INITRD\n")
+	out.WriteString(comment(fmt.Sprintf("%s, compiled by ep for %s. Requires CONFIG_BOOTTIME_TRACING, this text in the initrd", script, b.p.Target)) + "\n")
+	out.WriteString("# (bootconfig -a FILE INITRD), and the word 'bootconfig' on the kernel's command line.\n")
 	scope := "ftrace"
 	if b.p.Instance != "" {
 		scope = "ftrace.instance." + b.p.Instance

@@ -1,9 +1,10 @@
 // Package emit prints a plan: as the shell lines that a person would type, as a
-// script that carries it out by itself, as lines of the kernel's bootconfig, and
-// as JSON for programs.
+// script that carries it out by itself, as a bootconfig or parameters for a
+// booting kernel, and as JSON for programs.
 //
 // It decides nothing: what is written, and in which order, is the plan's. Read
-// echo.go for the lines, sh.go for the script, bootconfig.go and json.go.
+// echo.go for the lines, sh.go for the script, boot.go for booting kernels, and
+// json.go.
 package emit
 
 import (

@@ -83,11 +83,11 @@ func ExampleBootconfig() {
 	list, _ = emit.Bootconfig(os.Stdout, examplePlan("trace sched.sched_switch { next_pid }"))
 	fmt.Println(list[0].Code, list[0].Message)
 	// Output:
-	// # example.ep, compiled by ep for 6.12-x86_64. It takes CONFIG_BOOTTIME_TRACING and the word bootconfig
-	// # on the kernel's command line: bootconfig -a FILE INITRD
+	// # example.ep, compiled by ep for 6.12-x86_64. Requires CONFIG_BOOTTIME_TRACING, this text in the initrd
+	// # (bootconfig -a FILE INITRD), and the word 'bootconfig' on the kernel's command line.
 	// ftrace.event.sched.sched_switch {
 	// 	enable
 	// }
 	// 0 <nil>
-	// not-at-boot an eprobe cannot be made while the kernel boots
+	// not-at-boot a booting kernel cannot do this
 }

@@ -39,7 +39,7 @@ func (l *lowerer) on(o *ir.On) {
 // of it where it must not sit there.
 func (l *lowerer) act(o *ir.On, a ir.Action, t *command.Trigger, plain *observed) bool {
 	at := plain
-	foreign := at.on.kind == static && l.plan.Instance == ""
+	foreign := l.shared(at.on)
 	second := l.triggers[triggerKey(at.on, t)]
 	if foreign || second {
 		if at = l.observe("on", o.Whole, o.Stage, nil, true); at == nil {

@@ -42,6 +42,11 @@ func (l *lowerer) cannotFetch(sp source.Span) {
 
 // missing reports a feature that the target lacks, with what would help.
 func (l *lowerer) missing(f target.Feature, sp source.Span, what string) {
+	if l.t.OnlyRunning(f) {
+		l.err(diag.NotAtBoot, sp, fmt.Sprintf("a booting kernel cannot %s: it has no %s yet", what, f),
+			todo("a booting kernel makes only kprobes at entries, synthetic events of joins, histograms, triggers and filters"))
+		return
+	}
 	message := fmt.Sprintf("%s cannot %s: it has no %s", l.kernel(), what, string(f))
 	note := todo("what shows that a kernel has them: %s", target.Basis(f))
 	switch f {

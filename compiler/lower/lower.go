@@ -88,7 +88,7 @@ func (l *lowerer) settings() {
 	if !o.Settings.Valid() || o.Settings == (source.Span{}) {
 		return
 	}
-	if l.plan.Instance == "" {
+	if l.plan.Instance == "" && !l.t.Booting() {
 		l.optionWantsInstance(o.Settings)
 		return
 	}
@@ -234,7 +234,7 @@ func (l *lowerer) traces() {
 // wants; false if the event cannot be filtered for it: another trace wants other
 // records of it, the filter cannot say it, or the event is not the script's own.
 func (l *lowerer) filtered(tr *ir.Trace, r *record, only bool) (command.Cond, bool) {
-	if !only || r.kind == static && (l.plan.Instance == "" || r.marker) {
+	if !only || l.shared(r) || r.marker {
 		return nil, false
 	}
 	gate := r.gate
@@ -256,6 +256,12 @@ func (l *lowerer) filtered(tr *ir.Trace, r *record, only bool) (command.Cond, bo
 		gate = and(gate, c)
 	}
 	return gate, true
+}
+
+// shared reports whether others may use an event too, so that what the script
+// sets on it would be set for them.
+func (l *lowerer) shared(r *record) bool {
+	return r.kind == static && l.plan.Instance == "" && !l.t.Booting()
 }
 
 func (l *lowerer) traced(tr *ir.Trace) *record {

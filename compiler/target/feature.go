@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"path"
+	"slices"
 )
 
 // Feature is something that a kernel can do and another cannot, by name. The
@@ -28,6 +29,11 @@ func (t *Target) Has(f Feature) bool {
 	defer t.mu.Unlock()
 	t.has[f] = has
 	return has
+}
+
+// OnlyRunning reports whether t lacks a feature only because it is still booting.
+func (t *Target) OnlyRunning(f Feature) bool {
+	return t.booting && slices.ContainsFunc(featureRules, func(r rule) bool { return r.feature == f && r.running })
 }
 
 // Features returns all features, quirks not among them, in the order of the
@@ -59,6 +65,7 @@ type rule struct {
 	file    string     // a file or folder of tracefs
 	config  string     // an option that the configuration, if the target tells it, must not call off
 	with    []Feature  // what it cannot be without
+	running bool       // a kernel that is still booting does not have it
 }
 
 func (t *Target) decide(f Feature) bool {
@@ -76,6 +83,9 @@ func (t *Target) decide(f Feature) bool {
 }
 
 func (t *Target) follows(r rule) bool {
+	if r.running && t.booting {
+		return false
+	}
 	if r.readme != "" && !t.readmeHas(r.readme) {
 		return false
 	}

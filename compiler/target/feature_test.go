@@ -65,6 +65,8 @@ func TestFeatures(t *testing.T) {
 		Instances:          "xxxxxx xx",
 		InstanceErrorLog:   "xxxxxx xx",
 		Snapshot:           "xxxxxx xx",
+		BootTrigger:        "..xxxx xx",
+		BootInstance:       "..xxxx xx",
 		NotracePID:         "xxxxxx xx",
 	}
 	compareTable(t, Features(), want)

@@ -139,6 +139,11 @@ const (
 	InstanceErrorLog Feature = "error logs of instances"
 	// Snapshot is a second buffer to swap with.
 	Snapshot Feature = "snapshots"
+	// BootTrigger is trace_trigger= on the kernel's command line (v6.2, commit
+	// a01fdc897fa5).
+	BootTrigger Feature = "trace_trigger parameter"
+	// BootInstance is trace_instance= there (v6.3, commit c4846480831e).
+	BootInstance Feature = "trace_instance parameter"
 	// NotracePID is set_event_notrace_pid (v5.7, commit 276836260301).
 	NotracePID Feature = "event pid exclusion"
 )
@@ -146,7 +151,7 @@ const (
 // featureRules is the table of features.
 var featureRules = []rule{
 	{feature: DynamicEvents, since: patch{5, 0, 0}, file: "dynamic_events"},
-	{feature: Eprobes, since: patch{5, 15, 0}, readme: "<attached-group>.<attached-event>", config: "CONFIG_EPROBE_EVENTS"},
+	{feature: Eprobes, since: patch{5, 15, 0}, readme: "<attached-group>.<attached-event>", config: "CONFIG_EPROBE_EVENTS", running: true},
 	{feature: EprobeFilter, since: patch{6, 0, 0}, readme: "<attached-event> [<args>] [if <filter>]"},
 	{feature: GroupOnly, since: patch{6, 0, 0}, readme: "p[:[<group>/][<event>]]"},
 	{feature: EprobeArrayAddress, since: patch{6, 17, 0}, with: []Feature{Eprobes}},
@@ -175,8 +180,8 @@ var featureRules = []rule{
 	{feature: KprobeEvents, since: patch{2, 6, 33}, file: "kprobe_events"},
 	{feature: KprobeArgs, since: patch{4, 20, 0}, readme: "$arg<N>", with: []Feature{KprobeEvents}},
 	{feature: ReturnArgs, since: patch{6, 9, 0}, readme: "kernel return probes support"},
-	{feature: FprobeEvents, since: patch{6, 5, 0}, readme: "f[:[<group>/][<event>]] <func-name>"},
-	{feature: TracepointProbes, since: patch{6, 5, 0}, readme: "t[:[<group>/][<event>]] <tracepoint>"},
+	{feature: FprobeEvents, since: patch{6, 5, 0}, readme: "f[:[<group>/][<event>]] <func-name>", running: true},
+	{feature: TracepointProbes, since: patch{6, 5, 0}, readme: "t[:[<group>/][<event>]] <tracepoint>", running: true},
 	{feature: FprobeMaxactive, since: patch{6, 5, 0}, until: patch{6, 14, 0}, with: []Feature{FprobeEvents}},
 	{feature: BTFArgs, since: patch{6, 5, 0}, readme: "<argname>"},
 	{feature: BTFMembers, since: patch{6, 6, 0}, readme: "<argname>[->field"},
@@ -190,7 +195,7 @@ var featureRules = []rule{
 	{feature: CurrentFetch, since: patch{7, 3, 0}, readme: "$current"},
 	{feature: PerCPUFetch, since: patch{7, 3, 0}, readme: "this_cpu_read("},
 	{feature: UniqueSymbols, since: patch{6, 6, 0}, carried: [][2]patch{{{6, 1, 192}, {6, 2, 0}}}, with: []Feature{KprobeEvents}},
-	{feature: UprobeEvents, since: patch{3, 5, 0}, file: "uprobe_events"},
+	{feature: UprobeEvents, since: patch{3, 5, 0}, file: "uprobe_events", running: true},
 
 	{feature: FilterFunction, since: patch{6, 4, 0}},
 	{feature: FilterCPUs, since: patch{6, 6, 0}},
@@ -201,5 +206,7 @@ var featureRules = []rule{
 	{feature: Instances, since: patch{3, 10, 0}, readme: "Make sub-buffers with"},
 	{feature: InstanceErrorLog, since: patch{5, 2, 0}, file: "error_log"},
 	{feature: Snapshot, since: patch{3, 10, 0}, file: "snapshot"},
+	{feature: BootTrigger, since: patch{6, 2, 0}},
+	{feature: BootInstance, since: patch{6, 3, 0}},
 	{feature: NotracePID, since: patch{5, 7, 0}, file: "set_event_notrace_pid"},
 }

@@ -32,6 +32,8 @@ type Target struct {
 	root   string // where tracefs is in fsys, "." if fsys is itself one
 	system system
 
+	booting bool
+
 	mu        sync.Mutex
 	formats   map[string]*Format  // by "system/event"
 	texts     map[string]text     // small files, by path
@@ -68,11 +70,7 @@ func Open(name string, fsys fs.FS) (*Target, error) {
 			_, err = fs.Stat(fsys, path.Join(p, "events"))
 		}
 		if err == nil {
-			t := &Target{
-				name: name, fsys: fsys, root: p,
-				formats: map[string]*Format{}, texts: map[string]text{},
-				has: map[Feature]bool{}, symbols: map[string]Function{},
-			}
+			t := newTarget(name, fsys, p)
 			t.system = t.findSystem()
 			return t, nil
 		}
@@ -85,6 +83,25 @@ func Open(name string, fsys fs.FS) (*Target, error) {
 	}
 	return nil, fmt.Errorf("open tracefs: %w", ErrNotFound)
 }
+
+func newTarget(name string, fsys fs.FS, root string) *Target {
+	return &Target{
+		name: name, fsys: fsys, root: root,
+		formats: map[string]*Format{}, texts: map[string]text{},
+		has: map[Feature]bool{}, symbols: map[string]Function{},
+	}
+}
+
+// AtBoot returns t as it is while it boots, before there is user space: without
+// the features that only a running kernel has, and with nobody else who traces.
+func (t *Target) AtBoot() *Target {
+	b := newTarget(t.name, t.fsys, t.root)
+	b.system, b.booting = t.system, true
+	return b
+}
+
+// Booting reports whether t was made by AtBoot.
+func (t *Target) Booting() bool { return t.booting }
 
 // Name returns the name that the target was opened by.
 func (t *Target) Name() string { return t.name }

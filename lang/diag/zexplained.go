@@ -54,7 +54,7 @@ var explained = [...]explanation{
 	{"not-a-pointer", "Memory is read behind something that is no pointer.\n\n\tx = *prev_pid  # wrong\n\tx = *filename  # right"},
 	{"not-a-string", "An operator of strings on something else.\n\n\twhere pid ~ \"1*\"    # wrong\n\twhere comm ~ \"ba*\"  # right"},
 	{"not-an-array", "An index on something that has no elements.\n\n\tx = prev_pid[1]  # wrong\n\tx = args[1]      # right"},
-	{"not-at-boot", "What a kernel that traces by its bootconfig while it boots cannot\ndo: it knows kprobes at entries, synthetic events, triggers and filters, in\ntexts of at most 255 bytes.\n\n\tevent switch from sched.sched_switch { next_pid }  # wrong with --as bootconfig\n\ttrace sched.sched_switch                           # right"},
+	{"not-at-boot", "What a kernel cannot do while it boots (--as bootconfig, --as\ncmdline). It has kprobes, synthetic events of joins, histograms, triggers and\nfilters of its own events, and no eprobes; its command line has no joins and\nno filters, its bootconfig strings of at most 255 bytes.\n\n\tevent switch from sched.sched_switch { next_pid }  # wrong with --as bootconfig\n\ttrace sched.sched_switch { next_pid }              # right"},
 	{"not-constant", "A value that must be known when the script is compiled.\n\n\twhere pid in { ppid }  # wrong\n\twhere pid in { 1, 2 }  # right"},
 	{"not-on-machine", "This machine lacks an event, a function or a part of tracefs\nthat the script needs.\n\n\tep run --target 6.12-x86_64 x.ep  # wrong on another kernel\n\tep run x.ep                       # right: compiled for this one"},
 	{"not-permitted", "This user, or anybody on this machine, may not trace so.\n\n\tep run x.ep       # wrong as a user who may not write to tracefs\n\tsudo ep run x.ep  # right"},

@@ -44,7 +44,7 @@ func (m Machine) Exec(ctx context.Context, k Kernel, p Program) (int, error) {
 		defer root.Close()
 		run.out = root
 	}
-	asked := request{Kernel: k.Name, Args: append([]string{inGuest}, p.Args...)}
+	asked := request{Kernel: k, Args: append([]string{inGuest}, p.Args...)}
 	end, err := m.boot(ctx, k, p.Init, asked, map[string]content{inGuest: {path: p.Path}}, run)
 	err = errors.Join(err, run.closeFile())
 	if err == nil && !run.exited {

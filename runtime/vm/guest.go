@@ -157,10 +157,6 @@ func setEnvironment() error {
 
 // runCases runs the asked cases, in the order asked. After one that timed out it leaves the rest to another boot.
 func runCases(results *frameWriter, asked request, cases []Case) error {
-	kernel, err := FindKernel(asked.Kernel)
-	if err != nil {
-		return err
-	}
 	byName := make(map[string]Case)
 	for _, c := range cases {
 		byName[c.Name] = c
@@ -174,7 +170,7 @@ func runCases(results *frameWriter, asked request, cases []Case) error {
 		if !ok {
 			return fmt.Errorf("the guest has no case '%s'", name)
 		}
-		goOn, err := runCase(results, kernel, log, c)
+		goOn, err := runCase(results, asked.Kernel, log, c)
 		if err != nil || !goOn {
 			return err
 		}

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +18,7 @@ const requestFile = "/epvm.json"
 
 // request is what the host asks of a guest: cases, or else a program.
 type request struct {
-	Kernel string   `json:"kernel"`
+	Kernel Kernel   `json:"kernel"`
 	Cases  []string `json:"cases,omitempty"` // names, in the order to run them
 	Args   []string `json:"args,omitempty"`  // program, by its path in the guest, and arguments
 }
@@ -51,6 +52,30 @@ func writeInitramfs(w io.Writer, files map[string]content) error {
 		}
 	}
 	return archive.Close()
+}
+
+// appendBootconfig puts a bootconfig behind an initramfs: the text with a NUL and padding to a multiple of 4, its size,
+// the sum of its bytes, and a mark (Documentation/admin-guide/bootconfig.rst).
+func appendBootconfig(f *os.File, text string) error {
+	if text == "" {
+		return nil
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	data := append([]byte(text), 0)
+	for (end+int64(len(data)))%4 != 0 {
+		data = append(data, 0)
+	}
+	sum := uint32(0)
+	for _, b := range data {
+		sum += uint32(b)
+	}
+	tail := binary.LittleEndian.AppendUint32(data, uint32(len(data)))
+	tail = binary.LittleEndian.AppendUint32(tail, sum)
+	_, err = f.Write(append(tail, "#BOOTCONFIG\n"...))
+	return err
 }
 
 // writeFolder writes the folder and those above it, each once.

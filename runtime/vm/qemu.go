@@ -50,8 +50,19 @@ func qemuArgs(m Machine, k Kernel, vmlinuz, initramfs, disk string) []string {
 		"-drive", "if=none,id=results,format=raw,file=" + strings.ReplaceAll(disk, ",", ",,"),
 		"-device", "nvme,drive=results,serial=epvm,max_ioqpairs=1",
 		"-kernel", vmlinuz, "-initrd", initramfs,
-		"-append", "console=" + console + " quiet oops=panic panic=-1 " + guestMark + "=1",
+		"-append", "console=" + console + " quiet oops=panic panic=-1 " + guestMark + "=1" + m.params(k),
 	}
+}
+
+func (m Machine) params(k Kernel) string {
+	params := ""
+	if m.Bootconfig != "" {
+		params += " bootconfig"
+	}
+	if m.Params != nil {
+		params += " " + m.Params(k)
+	}
+	return params
 }
 
 // process is a running QEMU.

@@ -53,7 +53,7 @@ func (m Machine) Run(ctx context.Context, k Kernel, program string, cases []Case
 
 // runSome runs cases in one boot, and returns the results of those that began: at least one, if there is no error.
 func (m Machine) runSome(ctx context.Context, k Kernel, program string, cases []Case) ([]Result, error) {
-	asked := request{Kernel: k.Name}
+	asked := request{Kernel: k}
 	for _, c := range cases {
 		asked.Cases = append(asked.Cases, c.Name)
 	}
@@ -175,7 +175,7 @@ func (m Machine) pack(name, program string, asked request, files map[string]cont
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeInitramfs(f, all), f.Close())
+	return errors.Join(writeInitramfs(f, all), appendBootconfig(f, m.Bootconfig), f.Close())
 }
 
 // attend hears the guest until it ends, hangs, or ctx does.

@@ -58,6 +58,19 @@ func (m Machine) Test(t *testing.T, cases []Case) {
 	}
 }
 
+// TestOn runs the cases on a kernel of the cache folder that is not among [Kernels]. It skips, with the reason, if kernel
+// tests are off or the kernel is not there.
+func (m Machine) TestOn(t *testing.T, k Kernel, cases []Case) {
+	t.Helper()
+	if os.Getenv("EP_KERNEL_TESTS") == "" {
+		t.Skip("kernel tests are off: set EP_KERNEL_TESTS to auto or require (docs/testing.md)")
+	}
+	if err := available(k); err != nil {
+		t.Skip(err)
+	}
+	m.testKernel(t, k, func() (string, error) { return Build(t.Context(), k.GoArch(), ".") }, cases)
+}
+
 // testKernel runs the cases on one kernel.
 //
 // Subtests are what knows which cases go test -run and -skip leave, yet all those must go into one boot. So each subtest

@@ -27,6 +27,12 @@ type Machine struct {
 	// Files are laid in the guest: absolute path in the guest to path on the host. A file keeps its permissions.
 	Files map[string]string
 
+	// Params, if not nil, returns more parameters for a kernel's command line.
+	Params func(Kernel) string
+
+	// Bootconfig, if not empty, is the text of a bootconfig, put behind the initramfs as `bootconfig -a` does it.
+	Bootconfig string
+
 	// Log, if not nil, is told of each boot and how long it took. It may be called from several goroutines.
 	Log func(format string, args ...any)
 }
