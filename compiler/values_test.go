@@ -131,3 +131,36 @@ func TestConditions(t *testing.T) {
 		})
 	}
 }
+
+// TestOrderOfComputed compares conditions on a computed number with a sign, which
+// the kernel has as 64 bits without one, with the filters that they must become.
+func TestOrderOfComputed(t *testing.T) {
+	for having, want := range map[string]string{
+		"lat > 1us":               "lat > 1000 && lat < 9223372036854775808",
+		"lat >= 0us":              "lat < 9223372036854775808",
+		"lat < 0us":               "lat >= 9223372036854775808",
+		"lat < 1us":               "lat < 1000 || lat >= 9223372036854775808",
+		"lat <= -1us":             "lat <= 18446744073709550616 && lat >= 9223372036854775808",
+		"lat > -1us":              "lat > 18446744073709550616 || lat < 9223372036854775808",
+		"lat == -1us":             "lat == 18446744073709550616",
+		"us > 1500ns":             "us > 1 && us < 9223372036854775808",
+		"us < -1500ns":            "us <= 18446744073709551614 && us >= 9223372036854775808",
+		"lat in { -1us..0us }":    "(lat >= 18446744073709550616 || lat < 9223372036854775808) && (lat <= 0 || lat >= 9223372036854775808)",
+		"!(lat > 1us) && pid > 5": "!(lat > 1000 && lat < 9223372036854775808) && pid > 5",
+	} {
+		src, err := source.New("c.ep", "event e from sched.sched_waking as a then sched.sched_switch as b by a.pid == b.next_pid having "+having+
+			" { pid = a.pid, lat = b.$time - a.$time, us: us = b.$time - a.$time }\ntrace e\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, list := compiler.Compile(src, openTarget(t, "6.12-x86_64"), compiler.Options{})
+		if p == nil {
+			t.Fatalf("%s", rendered(t, nil, list))
+		}
+		for _, w := range p.Writes {
+			if strings.HasSuffix(w.File, "/filter") && w.Data != want {
+				t.Errorf("having %s\ngot  %s\nwant %s", having, w.Data, want)
+			}
+		}
+	}
+}

@@ -68,11 +68,6 @@ func (c *checker) unknownSort(sp source.Span, name string, names []string) {
 	c.unknown(diag.UnknownName, sp, name, fmt.Sprintf("the histogram has no column '%s' to sort by", name), names, todo("it has %s", some(names, 12)))
 }
 
-func (c *checker) signedMaximum(x ir.Expr) {
-	c.err(diag.CannotCompute, x.Span(), fmt.Sprintf("%s may be below zero, which the kernel takes for very large", c.describe(x)),
-		todo("if it never is, say so: '%s as u64'", c.src.Slice(x.Span())))
-}
-
 func (c *checker) neverStarted(sp source.Span, name string) {
 	c.add(diag.Warning, diag.ConstantCondition, sp, fmt.Sprintf("'%s' is paused and nothing starts it", name), todo("add 'on … do start %s', or take 'paused' out", name))
 }

@@ -343,7 +343,8 @@ func (c *checker) arithmeticType(e *syntax.Binary, x, y ir.Expr) types.Type {
 	signed := types.Signed(x.Type()) || types.Signed(y.Type()) || negative(x) || negative(y)
 	switch {
 	case durX && durY && (e.Op == "+" || e.Op == "-"):
-		return types.Duration{Unit: max(min(dx.Unit, dy.Unit), 0), Size: 8, Signed: dx.Signed || dy.Signed}
+		// A later event that interrupts may be stamped before the one it follows.
+		return types.Duration{Unit: min(dx.Unit, dy.Unit), Size: 8, Signed: dx.Signed || dy.Signed || e.Op == "-"}
 	case durX && durY && e.Op == "/":
 		return types.Int{Size: 8, Signed: signed}
 	case durX && numY && (e.Op == "*" || e.Op == "/"):

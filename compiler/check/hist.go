@@ -348,8 +348,6 @@ func (c *checker) emit(e *syntax.Emit, of *scope) *ir.Emit {
 		c.notANumber(out.Value, "'emit on "+e.On.Text()+"'")
 	} else if out.Max && types.BigEndian(out.Value.Type()) {
 		c.networkOrder(out.Value, "'emit on max'")
-	} else if out.Max && types.Signed(out.Value.Type()) {
-		c.signedMaximum(out.Value)
 	}
 	return out
 }

@@ -195,6 +195,9 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 	if c.exact && c.size < types.Size(v.Type()) {
 		op, k = within(op, k, c.size)
 	}
+	if c.signless() {
+		return c.ordered(op, bitsOf(k.Value), x.Sp, k.Sp), true
+	}
 	value := constantText(&ir.Const{At: k.At, Value: k.Kernel()}, v.Type())
 	if op == "~" {
 		value.Text = glob(value.Text)
@@ -312,8 +315,42 @@ func (l *lowerer) duration(x *ir.Binary, c *column, op string, k *ir.Const, d ty
 			return nil, false
 		}
 	}
+	if c.signless() {
+		return c.ordered(op, bitsOf(floor), x.Sp, k.Sp), true
+	}
 	return &command.Pred{Field: c.name, Op: op, Span: x.Sp,
 		Value: command.Value{Text: floor.ExactString(), Span: k.Sp}}, true
+}
+
+// ordered compares a column whose sign the kernel does not know with the number
+// whose bits are k. What is below zero is above all others for the kernel, so
+// both halves of the 64 bits are told apart by a second test.
+func (c *column) ordered(op string, k uint64, sp, at source.Span) command.Cond {
+	const half = 1 << 63 // the bits of the least number
+	pred := func(op string, n uint64) command.Cond {
+		return &command.Pred{Field: c.name, Op: op, Span: sp, Value: command.Value{Text: fmt.Sprint(n), Span: at}}
+	}
+	below, positive := k >= half, pred("<", half)
+	negative := pred(">=", half)
+	switch op {
+	case ">", ">=":
+		switch {
+		case below:
+			return &command.Or{List: []command.Cond{pred(op, k), positive}}
+		case op == ">=" && k == 0:
+			return positive
+		}
+		return &command.And{List: []command.Cond{pred(op, k), positive}}
+	case "<", "<=":
+		switch {
+		case below:
+			return &command.And{List: []command.Cond{pred(op, k), negative}}
+		case op == "<" && k == 0:
+			return negative
+		}
+		return &command.Or{List: []command.Cond{pred(op, k), negative}}
+	}
+	return pred(op, k)
 }
 
 // bitTest makes a condition of `v & mask op k`. The kernel's & asks whether any

@@ -37,33 +37,51 @@ func (l *lowerer) emitOn(rec *recipe) *record {
 	for _, p := range rec.emit.Per {
 		rec.steps[0].keys = append(rec.steps[0].keys, ir.Key{Right: p, Span: p.Span()})
 	}
-	l.fromNothing(rec)
+	if !l.fromNothing(rec) {
+		return nil
+	}
 	return l.join(rec)
 }
 
 // fromNothing sees to the first value of all, which exceeds and differs from
-// nothing. The kernel starts with 0 (trace_events_hist.c, the variables __max and
-// __change of a new entry), so that a first 0 would not be emitted: what it
-// compares is moved up by one, or by half the range where there is a sign. Only a
-// maximum of a plain number of 64 bits is left: its greatest would become 0.
-// Kernels before v5.16 have no numbers in expressions and keep their 0.
-func (l *lowerer) fromNothing(rec *recipe) {
+// nothing, and to the order of numbers with a sign. The kernel starts with 0
+// (trace_events_hist.c, the variables __max and __change of a new entry), so that a
+// first 0 would not be emitted: what it compares is moved up. 64 bits leave no
+// number that is nobody's, so one is chosen that hardly occurs: the least where
+// there is a sign, else unlikely. A maximum without a sign keeps its 0, for every
+// other would upset the order. Kernels before v5.16 have no numbers in expressions
+// and keep their 0; a maximum with a sign they have not.
+func (l *lowerer) fromNothing(rec *recipe) bool {
 	x := rec.emit.Value
 	_, fixed := x.(*ir.Const)
 	_, duration := x.Type().(types.Duration)
-	full := rec.emit.Max && types.Size(x.Type()) == 8 && !duration
-	if fixed || full || !l.t.Has(target.HistArithmetic) {
-		return
+	signed := types.Signed(x.Type())
+	full := types.Size(x.Type()) == 8 && !duration && !signed
+	switch {
+	case fixed || full && rec.emit.Max:
+		return true
+	case signed && rec.emit.Max && !l.need(target.HistArithmetic, x.Span(), "find a maximum of numbers with a sign"):
+		return false
+	case !l.t.Has(target.HistArithmetic):
+		return true
 	}
 	up := uint64(1)
-	if types.Signed(x.Type()) {
+	switch {
+	case signed:
 		up = 1 << 63
+	case full:
+		up = 1<<64 - unlikely
 	}
 	at := ir.At{T: types.Int{Size: 8}, Sp: x.Span()}
 	e := *rec.emit
 	e.Value = &ir.Binary{At: at, Op: "+", X: x, Y: &ir.Const{At: at, Value: constant.MakeUint64(up)}}
 	rec.emit = &e
+	return true
 }
+
+// unlikely is a number of 64 bits that is neither an address, a size, a time, nor
+// a few bits or all of them.
+const unlikely = 0x6d2f_9b41_c853_e7a5
 
 // cannotTest reports whether no probe of the step tests a condition.
 func (s *step) cannotTest(w ir.Expr) bool { return !canTest(w) || s.widens(w) }

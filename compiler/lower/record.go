@@ -78,8 +78,8 @@ func (r *record) column(name string) *column {
 	return nil
 }
 
-// whole reports whether the kernel sees the value as the script does: a number
-// of the same width and sign, or a text.
+// whole reports whether the kernel has the value as the script means it: a number
+// of the same width and sign, 64 bits of one, or a text.
 func (c *column) whole() bool {
 	switch c.typ.(type) {
 	case types.String:
@@ -89,8 +89,13 @@ func (c *column) whole() bool {
 	case types.Array, types.Stack, types.Invalid:
 		return false
 	}
-	return c.exact || c.size == types.Size(c.typ) && c.signed == types.Signed(c.typ)
+	return c.exact || c.size == types.Size(c.typ) && (c.signed == types.Signed(c.typ) || c.signless())
 }
+
+// signless reports whether the kernel keeps a number with a sign as 64 bits
+// without one, as histograms do with all that they compute. The bits are the same;
+// only a filter's order is not, which cond.go sees to.
+func (c *column) signless() bool { return c.size == 8 && !c.signed && types.Signed(c.typ) }
 
 // staticRecord returns the record of an event that the target has.
 func (l *lowerer) staticRecord(f *target.Format) *record {
