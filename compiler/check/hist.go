@@ -207,6 +207,10 @@ func (c *checker) bucketWidth(sc *scope, out *ir.HistKey, call *syntax.Call) boo
 	if types.IsInvalid(x.Type()) || types.IsInvalid(n.Type()) {
 		return false
 	}
+	if !types.Numeric(x.Type()) {
+		c.notANumber(x, "bucket()")
+		return false
+	}
 	k, ok := n.(*ir.Const)
 	if !ok {
 		c.notConstant(n)

@@ -179,6 +179,10 @@ func (j *joiner) leaf(x ir.Expr) (*operand, bool) {
 		return nil, false
 	}
 	wide := types.Size(x.Type()) == 8 && !types.Signed(x.Type())
+	if ref, ok := uncast(x).(*ir.FieldRef); ok {
+		c := j.rec.steps[ref.Stage].on.column(ref.Name)
+		wide = c.size == 8 && !c.signed
+	}
 	if stageIn(x, last) {
 		return &operand{expr: j.fieldOf(x), prec: 3, wide: wide, name: label(x)}, true
 	}

@@ -192,33 +192,55 @@ func (l *lowerer) compare(x *ir.Binary, get columns) (command.Cond, bool) {
 			return nil, false
 		}
 	}
-	if c.exact && c.size < types.Size(v.Type()) {
-		op, k = within(op, k, c.size)
+	if k.Value.Kind() == constant.Int {
+		return c.number(op, &ir.Const{At: k.At, Value: k.Kernel()}, x.Sp), true
 	}
-	if c.signless() {
-		return c.ordered(op, bitsOf(k.Value), x.Sp, k.Sp), true
-	}
-	value := constantText(&ir.Const{At: k.At, Value: k.Kernel()}, v.Type())
+	value := constantText(k, v.Type())
 	if op == "~" {
 		value.Text = glob(value.Text)
 	}
 	return &command.Pred{Field: c.name, Suffix: c.suffix, Op: op, Value: value, Span: x.Sp}, true
 }
 
+// number makes a predicate of a column and a whole number, which is one of the
+// script's type: the kernel may have fewer, or order them otherwise.
+func (c *column) number(op string, k *ir.Const, sp source.Span) command.Cond {
+	if c.signless() {
+		return c.ordered(op, bitsOf(k.Value), sp, k.Sp)
+	}
+	if c.exact {
+		op, k = within(op, k, c.size)
+	}
+	return &command.Pred{Field: c.name, Op: op, Value: constantText(k, c.typ), Span: sp}
+}
+
+// always is a condition that each value of a number without sign fulfils, or none.
+func (c *column) always(yes bool, sp source.Span) command.Cond {
+	op := ">"
+	if yes {
+		op = "<="
+	}
+	return &command.Pred{Field: c.name, Op: op, Span: sp, Value: command.Value{Text: fmt.Sprint(greatest(c.size)), Span: sp}}
+}
+
+// greatest is the greatest number of size bytes.
+func greatest(size int) uint64 { return 1<<(size*8-1)<<1 - 1 }
+
 // within keeps a comparison of a number of size bytes, without sign, with a
-// constant as it is meant where the constant has more: the kernel would cut it.
+// constant as it is meant where that is no such number: the kernel would cut it,
+// or refuse one below zero.
 func within(op string, k *ir.Const, size int) (string, *ir.Const) {
-	most := constant.MakeUint64(1<<(size*8) - 1)
-	if k.Value.Kind() != constant.Int || constant.Compare(k.Value, token.LEQ, most) {
+	most := constant.MakeUint64(greatest(size))
+	below, above := constant.Sign(k.Value) < 0, constant.Compare(k.Value, token.GTR, most)
+	if !below && !above {
 		return op, k
 	}
 	at := *k
 	at.Value = most
-	switch op {
-	case "==", ">", ">=":
-		return ">", &at // never
+	if op == "!=" || below == (op == ">" || op == ">=") && op != "==" {
+		return "<=", &at // always
 	}
-	return "<=", &at // always
+	return ">", &at // never
 }
 
 func isKsym(t types.Type) bool {
@@ -315,11 +337,7 @@ func (l *lowerer) duration(x *ir.Binary, c *column, op string, k *ir.Const, d ty
 			return nil, false
 		}
 	}
-	if c.signless() {
-		return c.ordered(op, bitsOf(floor), x.Sp, k.Sp), true
-	}
-	return &command.Pred{Field: c.name, Op: op, Span: x.Sp,
-		Value: command.Value{Text: floor.ExactString(), Span: k.Sp}}, true
+	return c.number(op, &ir.Const{At: k.At, Value: floor}, x.Sp), true
 }
 
 // ordered compares a column whose sign the kernel does not know with the number
@@ -362,7 +380,7 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 		return nil, false
 	}
 	size := types.Size(v.Type())
-	width := uint64(1)<<(size*8-1)<<1 - 1
+	width := greatest(size)
 	m, want := bitsOf(mask.Kernel())&width, bitsOf(k.Kernel())&width
 	any := func(m uint64) command.Cond {
 		text := fmt.Sprintf("%#x", m)
@@ -378,6 +396,11 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 	if want&^m != 0 || m == 0 {
 		l.impossibleBits(x.Sp)
 		return nil, false
+	}
+	if c.exact { // what lies above the column is not set
+		if m &= greatest(c.size); m == 0 || want&^m != 0 {
+			return c.always((want == 0) == (op == "=="), x.Sp), true
+		}
 	}
 	equal := equalBits(m, want, any)
 	if op == "!=" {

@@ -216,7 +216,11 @@ func (j *joiner) synthetic(name string) *record {
 		}
 		v.kernel = t
 		c.Fields = append(c.Fields, command.SynthField{Type: t, Name: v.name, Span: v.x.Span()})
-		r.columns = append(r.columns, v.column)
+		col := v.column
+		if t == "char[]" {
+			col.typ = types.String{} // of any length, whatever it is made of
+		}
+		r.columns = append(r.columns, col)
 	}
 	j.l.write(c, target.SyntheticEvents).Why = j.whyCarrier()
 	return r

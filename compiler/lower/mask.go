@@ -113,7 +113,7 @@ func maskedValue(x ir.Expr) ir.Expr {
 			return x
 		}
 		size := types.Size(v.Type())
-		m := bitsOf(mask.Value) & (uint64(1)<<(size*8-1)<<1 - 1)
+		m := bitsOf(mask.Value) & greatest(size)
 		var sum ir.Expr
 		number := ir.At{T: types.Int{Size: 8}, Sp: x.Span()}
 		for rest := m; rest != 0; {
