@@ -22,22 +22,47 @@ func fetchable(rec *recipe) bool {
 	return ok
 }
 
-// widens reports whether x widens a number with a sign that the step's probe has
-// in a register: what is above the number's own bits there is not its sign, and
-// a probe can only take more of the register.
+// widens reports whether x widens a number with a sign that the step has in a
+// register or a word of it: what is above the number's own bits there is not its
+// sign, and a probe can only take more of them.
 func (s *step) widens(x ir.Expr) bool {
 	found := false
-	if s.probe == nil {
-		return false
-	}
 	ir.Visit(x, func(x ir.Expr) bool {
 		c, ok := x.(*ir.Cast)
-		if ok && inRegister(c.X) && types.Signed(c.X.Type()) && types.Size(c.T) > types.Size(c.X.Type()) {
+		if ok && types.Signed(c.X.Type()) && types.Size(c.T) > types.Size(c.X.Type()) && s.hasMore(c.X) {
 			found = true
 		}
 		return !found
 	})
 	return found
+}
+
+// hasMore reports whether the step has x, as it is, in a place with more bits,
+// which may be anything: in a register, or as an argument of a call, which the
+// kernel's event keeps as a whole word.
+func (s *step) hasMore(x ir.Expr) bool {
+	if s.probe != nil {
+		return inRegister(x)
+	}
+	for {
+		switch in := x.(type) {
+		case *ir.Early:
+			x = in.X
+			continue
+		case *ir.Cast:
+			if types.Size(in.T) == types.Size(in.X.Type()) {
+				x = in.X
+				continue
+			}
+		case *ir.FieldRef:
+			if s.on == nil {
+				return false
+			}
+			c := s.on.column(in.Name)
+			return c != nil && c.size > types.Size(in.T) && !c.exact
+		}
+		return false
+	}
 }
 
 // inRegister reports whether a probe has x as a register's part.
@@ -49,6 +74,8 @@ func inRegister(x ir.Expr) bool {
 		return x.Kind == ir.Ret || x.Kind == ir.Arg || x.Kind == ir.Reg || x.Kind == ir.StackWord
 	case *ir.Early:
 		return inRegister(x.X)
+	case *ir.Cast:
+		return types.Size(x.T) == types.Size(x.X.Type()) && inRegister(x.X)
 	}
 	return false
 }
@@ -64,10 +91,10 @@ func widenedLoad(x ir.Expr) ir.Expr {
 	return x
 }
 
-// unsignedWidened makes bits of a number without sign that a probe has in a
-// register and that is widened: what is above it there may be anything.
-func unsignedWidened(x ir.Expr) ir.Expr {
-	if c, ok := x.(*ir.Cast); ok && inRegister(c.X) {
+// unsignedWidened makes bits of a number without sign that the step has among more
+// and that is widened: what is above it may be anything.
+func (s *step) unsignedWidened(x ir.Expr) ir.Expr {
+	if c, ok := x.(*ir.Cast); ok && s.hasMore(c.X) {
 		return asBits(x)
 	}
 	return x

@@ -166,8 +166,8 @@ func (l *lowerer) event(ev *ir.Event) *record {
 func (l *lowerer) build(rec *recipe) *record {
 	rec.rewriteMasks()
 	rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, widenedLoad) })
-	if len(rec.steps) == 1 && rec.steps[0].probe != nil {
-		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, unsignedWidened) })
+	if len(rec.steps) == 1 {
+		rec.rewrite(func(x ir.Expr) ir.Expr { return ir.Rewrite(x, rec.steps[0].unsignedWidened) })
 	}
 	if l.never(rec) {
 		return nil

@@ -219,7 +219,7 @@ func (l *lowerer) stepValues(rec *recipe, i int) (list []ir.Expr, strict map[str
 		case *ir.Str:
 			visit(x.X, exact)
 		case *ir.Cast:
-			visit(x.X, exact || convertsUnit(x))
+			visit(x.X, exact || convertsUnit(x) || types.Size(x.T) > types.Size(x.X.Type()))
 		case *ir.Bits:
 			visit(x.X, exact)
 		case *ir.In:

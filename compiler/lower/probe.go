@@ -248,15 +248,28 @@ func sayable(w ir.Expr) bool {
 }
 
 // testable reports whether each value that a condition tests is a whole column
-// of r.
+// of r, and none is held against another, which no filter does.
 func testable(w ir.Expr, r *record) bool {
 	get := columnsOf(r)
-	ok := true
+	ok := !twoValued(w)
 	values(w, func(v ir.Expr) {
 		_, found := get(v)
 		ok = ok && found
 	})
 	return ok
+}
+
+// twoValued reports whether a condition compares two values.
+func twoValued(w ir.Expr) bool {
+	found := false
+	ir.Visit(w, func(x ir.Expr) bool {
+		if b, ok := x.(*ir.Binary); ok && flipped[b.Op] != "" {
+			_, _, _, known := sides(b)
+			found = found || !known
+		}
+		return !found
+	})
+	return found
 }
 
 // columnsOf finds the column of a record that holds a value whole, or that a
@@ -278,7 +291,7 @@ func columnsOf(r *record) columns {
 			return nil, false
 		}
 		c := r.column(ref.Name)
-		return c, c != nil && c.whole()
+		return c, c != nil && c.whole() && !c.charPtr // of that a filter tests the text
 	}
 }
 

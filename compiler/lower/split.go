@@ -193,7 +193,8 @@ func (s *splitter) late(x ir.Expr) bool {
 		case *ir.Unary:
 			found = found || x.Op == "-" && fetched(x.X)
 		case *ir.Cast:
-			found = found || convertsUnit(x) && fetched(x.X) || !convertsUnit(x) && !castable(x) && canFetch(x.X)
+			found = found || convertsUnit(x) && fetched(x.X) || !convertsUnit(x) && !castable(x) && canFetch(x.X) ||
+				len(s.rec.steps) == 1 && s.rec.steps[0].widens(x)
 		case *ir.Load, *ir.Str:
 			if !found && s.tooFar(x) {
 				found = true
@@ -352,19 +353,41 @@ func (r *recipe) onProbe() bool {
 }
 
 // carriesPointer reports whether a recipe of one step has a `char *` of the
-// kernel's event, of which an eprobe here has one byte and a histogram all.
+// kernel's event, of which an eprobe here has one byte and a histogram all. What
+// is asked of its number is about the outcome then.
 func (l *lowerer) carriesPointer(rec *recipe) bool {
-	s := rec.steps[0]
+	s := &rec.steps[0]
 	if s.on == nil || !l.t.Has(target.QuirkEprobePointerByte) {
 		return false
 	}
-	list, _ := l.stepValues(rec, 0)
-	for _, x := range list {
-		if ref, ok := x.(*ir.FieldRef); ok && s.on.column(ref.Name).charPtr {
-			return l.suffices(rec, 0)
+	where, having := s.where, rec.having
+	s.where = nil
+	for _, w := range where {
+		if s.testsPointer(w) {
+			rec.having = append(rec.having, w)
+		} else {
+			s.where = append(s.where, w)
 		}
 	}
+	list, _ := l.stepValues(rec, 0)
+	for _, x := range list {
+		if ref, ok := x.(*ir.FieldRef); ok && s.on.column(ref.Name).charPtr && l.suffices(rec, 0) {
+			return true
+		}
+	}
+	s.where, rec.having = where, having
 	return false
+}
+
+// testsPointer reports whether a condition tests a `char *` of the step's event as a
+// number.
+func (s *step) testsPointer(w ir.Expr) bool {
+	found := false
+	values(w, func(v ir.Expr) {
+		ref, ok := uncast(v).(*ir.FieldRef)
+		found = found || ok && s.on.column(ref.Name).charPtr
+	})
+	return found
 }
 
 // cannotKeep reports what histograms cannot take of a probe's event, on which

@@ -15,7 +15,7 @@ import (
 	"github.com/eptrace/ep/runtime/vm"
 )
 
-var cases = slices.Concat(sleepCases, computeCases, chainCases, pairingCases, trapCases, emitCases, signedCases, histCases, actionCases, placeCases, scriptCases, readBackCases)
+var cases = slices.Concat(sleepCases, computeCases, chainCases, pairingCases, trapCases, emitCases, signedCases, widenCases, histCases, actionCases, placeCases, scriptCases, readBackCases)
 
 func TestMain(m *testing.M) { os.Exit(vm.Main(m, cases)) }
 
