@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/eptrace/ep/runtime/doctor"
+	"github.com/eptrace/ep/runtime/events"
 )
 
 type doctorCmd struct {
@@ -92,7 +93,7 @@ func (c *doctorCmd) print(out io.Writer, r *doctor.Report) {
 		if l.In != "" {
 			in = "in " + l.In
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", l.Kind, l.Name, in, who, strings.ReplaceAll(l.Text, "\t", " "))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", l.Kind, events.Plain(l.Name), events.Plain(in), who, events.Plain(strings.ReplaceAll(l.Text, "\t", " ")))
 	}
 	_ = w.Flush() // out is a buffer
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/runtime/events"
 )
 
 // The exit codes. docs/cli.md documents them.
@@ -141,6 +142,6 @@ func fail(env Env, err error) int {
 			return code
 		}
 	}
-	fmt.Fprintf(env.Stderr, "ep: error: %v\n", err)
+	fmt.Fprintf(env.Stderr, "ep: error: %s\n", events.PlainLines(err.Error()))
 	return code
 }

@@ -219,7 +219,9 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, appl
 				go func() { _ = symbols.Load() }() // while records come; an address has no name if it cannot
 			}
 		},
-		Say: func(format string, args ...any) { fmt.Fprintf(m.env.Stderr, "ep: "+format+"\n", args...) }}
+		Say: func(format string, args ...any) {
+			fmt.Fprintf(m.env.Stderr, "ep: %s\n", events.PlainLines(fmt.Sprintf(format, args...)))
+		}}
 	if args != nil {
 		stdout := m.env.Stderr
 		if c.Output != "" {
@@ -298,7 +300,7 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 		return exitError{code: 128 + int(sig)}
 	}
 	if errors.Is(err, session.ErrStuck) && len(flat(err)) == 1 {
-		fmt.Fprintf(m.env.Stderr, "ep: %v; all was taken back\n", err)
+		fmt.Fprintf(m.env.Stderr, "ep: %s; all was taken back\n", events.PlainLines(err.Error()))
 		return exitError{code: 128 + int(sig)}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/eptrace/ep/runtime/apply"
+	"github.com/eptrace/ep/runtime/events"
 	"github.com/eptrace/ep/runtime/journal"
 )
 
@@ -179,6 +180,6 @@ func printStatus(w io.Writer, list []scriptStatus) error {
 			fmt.Fprintf(&table, "%s: not all of it is there: 'ep apply' completes it, 'ep clean' removes it\n", s.Name)
 		}
 	}
-	_, writeErr := w.Write(trimLines(table.Bytes()))
+	_, writeErr := io.WriteString(w, events.PlainLines(string(trimLines(table.Bytes()))))
 	return errors.Join(err, writeErr)
 }

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +40,7 @@ func parseForm(form string, fields []Field) ([]piece, error) {
 	var text []byte
 	flush := func() {
 		if len(text) > 0 {
-			out = append(out, piece{text: plainLines(text)})
+			out = append(out, piece{text: appendPlainLines(nil, text)})
 			text = nil
 		}
 	}
@@ -73,21 +72,6 @@ func parseForm(form string, fields []Field) ([]piece, error) {
 	}
 	flush()
 	return out, nil
-}
-
-// plainLines returns text of a form without what a terminal acts on, besides the
-// ends of lines and tabs that the script asks for.
-func plainLines(text []byte) []byte {
-	var out []byte
-	for len(text) > 0 {
-		n := bytes.IndexAny(text, "\n\t")
-		if n < 0 {
-			return appendPlain(out, text)
-		}
-		out = append(appendPlain(out, text[:n]), text[n])
-		text = text[n+1:]
-	}
-	return out
 }
 
 // parsePlace reads what stands between braces.

@@ -339,6 +339,21 @@ func appendWord(dst, s []byte) []byte {
 // character of UTF-8 as \x1b. Line ends are characters of that kind.
 func Plain(text string) string { return string(appendPlain(nil, []byte(text))) }
 
+// PlainLines is Plain, but for the ends of lines and tabs, which stay.
+func PlainLines(text string) string { return string(appendPlainLines(nil, []byte(text))) }
+
+func appendPlainLines(dst, text []byte) []byte {
+	for len(text) > 0 {
+		n := bytes.IndexAny(text, "\n\t")
+		if n < 0 {
+			return appendPlain(dst, text)
+		}
+		dst = append(appendPlain(dst, text[:n]), text[n])
+		text = text[n+1:]
+	}
+	return dst
+}
+
 // plainFrom makes plain what dst has from start on.
 func plainFrom(dst []byte, start int) []byte {
 	for _, c := range dst[start:] {

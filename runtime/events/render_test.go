@@ -238,3 +238,13 @@ func TestLossesInText(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingReachesTheTerminal(t *testing.T) {
+	const text = "a\tb\n\x1b[2J\u202ec\u009b1m\xff\x7fé"
+	if got, want := PlainLines(text), "a\tb\n"+`\x1b[2J\xe2\x80\xaec\xc2\x9b1m\xff\x7fé`; got != want {
+		t.Errorf("lines: got %q, want %q", got, want)
+	}
+	if got, want := Plain(text), `a\x09b\x0a\x1b[2J\xe2\x80\xaec\xc2\x9b1m\xff\x7fé`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
