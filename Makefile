@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: build test unit kernel-test proofs lint bench golden targets clean
+.PHONY: build test unit kernel-test proofs random lint bench golden targets clean
 
 GO ?= go
 # For go test: `make test TESTFLAGS=-v`.
@@ -30,7 +30,7 @@ unit: # what needs no kernel: also the golden and the command-line tests
 # What make test boots kernels for: the harness itself, the scripts and sentences of
 # the language, places in memory and in programs. make proofs runs all of it, which
 # takes an hour on two processors.
-KERNEL_PACKAGES ?= ./runtime/vm ./runtime/proof ./runtime/btfproof ./runtime/uprobeproof
+KERNEL_PACKAGES ?= ./runtime/vm ./runtime/proof ./runtime/randomproof ./runtime/btfproof ./runtime/uprobeproof
 
 proofs: # every test on real kernels: joins, sources, histograms, running, storms, modules
 	$(MAKE) kernel-test KERNEL_PACKAGES='$(call testing,github.com/eptrace/ep/runtime/vm)'
@@ -43,6 +43,14 @@ kernel-test: # the same commands on real kernels, booted by QEMU
 	else \
 		echo 'kernel tests did NOT run: what is missing is said above'; \
 	fi
+
+# How many random scripts, from which seed, on which kernels.
+N ?= 1000
+SEED ?= 1
+KERNELS ?= 6.1-x86_64,6.12-x86_64,6.17-x86_64,7.2-x86_64,7.3-x86_64
+
+random: # random scripts against a model of the language: make random N=5000 SEED=7 KERNELS=6.17-x86_64
+	EP_RANDOM_N=$(N) EP_RANDOM_SEED=$(SEED) EP_KERNEL_TESTS=$(KERNELS) $(GO) test -count=1 -timeout=0 $(TESTFLAGS) ./runtime/randomproof -run TestKernels
 
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt would change: $$files" >&2; exit 1; fi

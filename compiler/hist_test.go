@@ -79,3 +79,52 @@ func TestSumAndMeanShareAValue(t *testing.T) {
 		t.Errorf("three sums: got %v", list)
 	}
 }
+
+// TestAHistogramOfTimesKeepsTheClock: made without a clock it would set the
+// buffer's to another than the script says.
+func TestAHistogramOfTimesKeepsTheClock(t *testing.T) {
+	k, err := target.Embedded("6.17-x86_64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ option, clock, command string }{
+		{"option clock mono\n", "mono", ":clock=mono"},
+		{"", "global", ""},
+	} {
+		src, err := source.New("times.ep", tt.option+"hist syscalls.sys_exit_close by $cpu { v = sum($time) }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, list := Compile(src, k, Options{Instance: "mine"})
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		set := -1
+		for i, w := range p.Writes {
+			if w.File == "trace_clock" && w.Data == tt.clock && w.Undo != nil {
+				set = i
+			}
+			if strings.HasPrefix(w.Data, "hist:") && (set < 0 || !strings.HasSuffix(w.Data, tt.command)) {
+				t.Errorf("option %q: the histogram is %q, and the clock was set: %v", tt.option, w.Data, set >= 0)
+			}
+		}
+	}
+}
+
+// TestTheThreadsNameIsALongKey: the kernel takes it for a text without a fixed
+// place.
+func TestTheThreadsNameIsALongKey(t *testing.T) {
+	k, err := target.Embedded("6.17-x86_64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := source.New("names.ep", `
+event work from syscall close.enter having comm != "x" { $comm }
+hist sums from work by k0 = ($cpu - 3), k1 = $comm, k2 = comm`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, list := Compile(src, k, Options{Instance: "mine"}); len(list) != 1 || list[0].Code != diag.TooManyKeys {
+		t.Errorf("got %v, want one error [%s]", list, diag.TooManyKeys)
+	}
+}

@@ -62,7 +62,20 @@ func (l *lowerer) histOn(h *ir.Hist, i int, t *plan.Table, own bool) (*command.H
 	if !l.histColumns(c, h, o, t, i == 0) {
 		return nil, nil
 	}
+	l.clockOf(c, h)
 	return c, o
+}
+
+// clockOf names the clock of a histogram that has a time in it: made without one,
+// it sets the buffer's to "global", whatever that was.
+func (l *lowerer) clockOf(c *command.Hist, h *ir.Hist) {
+	if !slices.ContainsFunc(slices.Concat(c.Keys, c.Vals), usesTime) {
+		return
+	}
+	c.Clock = l.prog.Options.Clock
+	if !l.timed.Valid() {
+		l.timed = h.Span
+	}
 }
 
 // histKey is what must differ between the hists of one event. The kernel looks
@@ -186,7 +199,9 @@ func (l *lowerer) keyRoom(on *record, column string, t types.Type) int {
 	case types.Stack:
 		return l.t.Limits().HistStackBytes
 	case types.String:
-		if c := on.column(column); c != nil {
+		// A thread's name has a fixed place, and the kernel takes it for one that
+		// has not; a synthetic event has its texts where there is room.
+		if c := on.column(column); c != nil && column != "common_comm" && c.kernel != "char[]" {
 			if s, ok := c.typ.(types.String); ok && s.Cap > 0 {
 				return (s.Cap + 7) &^ 7
 			}
