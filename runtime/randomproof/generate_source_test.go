@@ -2,6 +2,8 @@ package randomproof
 
 import (
 	"fmt"
+	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/lang/types"
@@ -17,12 +19,74 @@ func (g *generator) origin(events bool) *origin {
 	if len(g.s.events) > 0 && g.in(4) {
 		return g.own(pick(g, g.s.events))
 	}
+	if g.wide != nil {
+		return g.anything()
+	}
 	if g.in(4) {
 		if o := g.function(); o != nil {
 			return o
 		}
 	}
-	return g.known()
+	if g.in(8) {
+		if o := g.special(); o != nil {
+			return o
+		}
+	}
+	o := g.known()
+	if g.in(15) && o.need == nil && !strings.HasPrefix(o.form, "raw_") {
+		o.form = pick(g, []string{"func vfs_no_such_function.enter else ", "sched.no_such_event? else "}) + o.form
+	}
+	return o
+}
+
+// special is a source of the workload that is no call and no function of one:
+// what a program writes to trace_marker, a signal; nil if there is none.
+func (g *generator) special() *origin {
+	if slices.ContainsFunc(g.s.steps, func(s step) bool { return s.Marker }) && g.in(2) {
+		return &origin{form: "ftrace.print", kinds: []string{"print"}, rare: true, refs: contextRefs(),
+			need: &like{&ref{form: "%buf", t: str}, pick(g, []string{"begin*", "end*", "mark*"})},
+			of:   func(w *world) []*occurrence { return w.of("print") }}
+	}
+	for _, c := range g.calls {
+		if c.name == "tgkill" {
+			o := &origin{form: "signal.signal_generate", kinds: []string{"signal"}, refs: append(contextRefs(), &ref{form: "%comm", t: str}),
+				of: func(w *world) []*occurrence { return w.of("signal") }}
+			for _, name := range []string{"errno", "code", "pid", "group", "result"} {
+				o.refs = append(o.refs, &ref{form: "%" + name, t: s32})
+			}
+			return o
+		}
+	}
+	return nil
+}
+
+// several adds a source to a stage, and leaves what both have.
+func (g *generator) several(s *stage) {
+	a := s.sources[0]
+	for range 20 {
+		b := g.known()
+		if b.need != nil || overlap(a.kinds, b.kinds) || strings.Contains(a.form, ".enter") != strings.Contains(b.form, ".enter") {
+			continue
+		}
+		var refs []*ref
+		for _, r := range a.refs {
+			if slices.ContainsFunc(b.refs, func(o *ref) bool { return o.form == r.form && o.t == r.t }) {
+				refs = append(refs, r)
+			}
+		}
+		if strings.HasPrefix(a.form, "syscall ") && strings.HasPrefix(b.form, "syscall ") {
+			refs = append(refs, &ref{form: "%$func", t: str})
+		}
+		one, two := *a, *b
+		one.refs, two.refs = refs, refs
+		s.sources = []*origin{&one, &two}
+		s.where = nil
+		if !a.rare || !b.rare {
+			s.where = g.mine()
+		}
+		s.lets = nil
+		return
+	}
 }
 
 // own is an event of the script as a source.
@@ -58,7 +122,17 @@ func (g *generator) known() *origin {
 	of := func(kind string) func(*world) []*occurrence {
 		return func(w *world) []*occurrence { return w.of(kind) }
 	}
-	switch g.IntN(7) {
+	switch g.IntN(8) {
+	case 7: // the events of all calls
+		nr := &literal{n: big.NewInt(int64(c.nr)), t: untyped, form: "sys(" + c.name + ")"}
+		id := &ref{form: "%id", t: s64}
+		o := &origin{form: "raw_syscalls.sys_enter", kinds: []string{"enter " + c.name}, of: of("enter " + c.name), rare: c.rare,
+			refs: contextRefs(), need: &comparison{"==", id, nr}}
+		if g.in(2) {
+			o.form, o.kinds, o.of = "raw_syscalls.sys_exit", []string{"exit " + c.name}, of("exit "+c.name)
+			o.refs = append(o.refs, &ref{form: "%ret", t: s64})
+		}
+		return o
 	case 0, 1:
 		return &origin{form: "syscall " + c.name, kinds: []string{"exit " + c.name}, of: of("span " + c.name), rare: c.rare,
 			refs: append(args(true), ret, ret, &ref{form: "%$elapsed", t: ns})}
@@ -78,7 +152,7 @@ func (g *generator) known() *origin {
 // makes none.
 func (g *generator) function() *origin {
 	for _, i := range g.Perm(len(functions)) {
-		f := functions[i]
+		f := &functions[i]
 		for _, c := range g.calls {
 			if c.name != f.call {
 				continue
@@ -99,7 +173,13 @@ func (g *generator) function() *origin {
 			of := func(kind string) func(*world) []*occurrence {
 				return func(w *world) []*occurrence { return w.of(kind) }
 			}
-			switch g.IntN(4) {
+			switch g.IntN(6) {
+			case 4:
+				return &origin{form: "kprobe " + f.signature(g, ""), kinds: []string{"func enter " + f.name}, of: of("enter " + f.name),
+					refs: append(args, contextRefs()...)}
+			case 5:
+				return &origin{form: "func " + f.signature(g, ".enter"), kinds: []string{"func enter " + f.name}, of: of("enter " + f.name),
+					refs: append(args, contextRefs()...)}
 			case 0, 1:
 				return &origin{form: fmt.Sprintf("func %s.enter", f.name), kinds: []string{"func enter " + f.name}, of: of("enter " + f.name),
 					refs: append(append(args, memory...), contextRefs()...)}
@@ -121,4 +201,16 @@ func (g *generator) function() *origin {
 var fileRefs = map[string]types.Type{
 	"file->f_pos": s64, "file->f_inode->i_size": s64, "file->f_inode->i_ino": u64,
 	"file->f_inode->i_sb->s_magic": u64, "path(file)": str,
+}
+
+// signature is a function with its arguments declared by position.
+func (f *function) signature(g *generator, end string) string {
+	list := []string{pick(g, []string{"_", "file"})}
+	for i, p := range f.params {
+		for len(list) < f.at[i] {
+			list = append(list, "_")
+		}
+		list = append(list, fmt.Sprintf("%s: %s", p.name, p.t))
+	}
+	return f.name + end + "(" + strings.Join(list, ", ") + ")"
 }

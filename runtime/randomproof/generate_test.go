@@ -20,10 +20,14 @@ type generator struct {
 	s      *script
 	used   map[string]bool
 	consts int
+	wide   *pool // what a wide script is made of; else nil
 }
 
 // generate makes the script of a seed for a target.
 func generate(on *target.Target, seed int64) *script {
+	if seed%4 == 3 {
+		return generateWide(on, seed)
+	}
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(seed), 1)), seed: seed, on: on, s: &script{seed: seed}, used: map[string]bool{}}
 	for range 2 + g.IntN(3) {
 		g.calls = append(g.calls, pick(g, calls))
@@ -100,7 +104,11 @@ func (g *generator) event() *event {
 	if g.in(3) {
 		g.join(e, 2+g.IntN(3)*g.IntN(2))
 	} else {
-		e.stages = []*stage{g.stage(g.origin(true), true)}
+		o := g.origin(true)
+		e.stages = []*stage{g.stage(o, true)}
+		if g.in(8) && o.event == nil && o.need == nil && g.wide == nil {
+			g.several(e.stages[0])
+		}
 	}
 	g.fill(e)
 	if g.in(3) {
@@ -120,8 +128,12 @@ func (g *generator) mine() condition { return &mine{} }
 
 // stage makes a stage on a source, with conditions.
 func (g *generator) stage(o *origin, lets bool) *stage {
-	s := &stage{sources: []*origin{o}}
-	if !o.rare {
+	s := &stage{sources: []*origin{o}, where: o.need}
+	switch {
+	case o.rare:
+	case s.where != nil:
+		s.where = &both{"&&", g.mine(), s.where}
+	default:
 		s.where = g.mine()
 	}
 	if g.in(3) {
@@ -357,10 +369,11 @@ func (g *generator) form(e *event) []piece {
 
 // inline is a trace of a source, with its fields.
 func (g *generator) inline() *trace {
-	e := &event{stages: []*stage{g.stage(g.origin(false), false)}}
-	if e.stages[0].sources[0].event != nil {
-		e.stages[0] = g.stage(g.known(), false)
+	o := g.origin(false)
+	for o.event != nil {
+		o = g.origin(false)
 	}
+	e := &event{stages: []*stage{g.stage(o, false)}}
 	g.fill(e)
 	return &trace{of: e, inline: true}
 }
@@ -434,10 +447,10 @@ func (g *generator) action() {
 // intoModule moves the first event into a module, if it needs nothing of the
 // script.
 func (g *generator) intoModule() {
-	if !g.in(6) || len(g.s.constants()) > 0 && !g.in(2) {
+	if !g.in(6) {
 		return
 	}
-	own := false
+	own := slices.ContainsFunc(g.s.acts, func(a *action) bool { return a.what == g.s.events[0].name })
 	g.s.events[0].eachExpr(func(x expr) {
 		l, ok := x.(*literal)
 		if _, me := x.(*mine); me || ok && l.name != "" {
@@ -515,6 +528,11 @@ func (g *generator) step(c *call) step {
 		s.N[2], s.N[3] = uint64(pick(g, []int64{0, 1, 100, -5, 4096})), uint64(pick(g, []int64{1, 7, 100, 0, -1}))
 	case "ioctl":
 		s.N[0] = fits(big.NewInt(-1), 4, false).Uint64()
+	case "tgkill":
+		s.Self, s.N = true, [6]uint64{0, 0, 28} // SIGWINCH, which the guest ignores
+	}
+	if c.name == "write" && g.in(3) {
+		s = step{Call: "write", Marker: true, Text: pick(g, []string{"begin", "end", "beginning of it", "mark 1"})}
 	}
 	return s
 }

@@ -169,9 +169,9 @@ func (g *guest) compile(j *job) (*plan.Plan, diag.List) {
 	if err != nil {
 		panic(err)
 	}
-	opts := compiler.Options{Instance: j.Instance, Set: map[string]string{"me": fmt.Sprint(g.work.facts.TID)}}
-	if !strings.Contains(j.Text, "param me:") {
-		opts.Set = nil
+	opts := compiler.Options{Instance: j.Instance}
+	if strings.Contains(j.Text, meParam) {
+		opts.Set = map[string]string{"me": fmt.Sprint(g.work.facts.TID)}
 	}
 	opts.Import = func(string) (*source.Source, error) { return source.New("random", j.Module) }
 	return compiler.Compile(src, g.live, opts)

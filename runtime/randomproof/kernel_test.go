@@ -16,7 +16,7 @@ import (
 
 // What is run can be set: docs/testing.md.
 var (
-	scripts = setting("EP_RANDOM_N", 60)
+	scripts = setting("EP_RANDOM_N", 40)
 	seed    = setting("EP_RANDOM_SEED", 1)
 )
 
@@ -56,6 +56,7 @@ func cases() (list []vm.Case) {
 func TestMain(m *testing.M) {
 	code := vm.Main(m, cases())
 	report(os.Stdout)
+	shrinkAll(os.Stdout)
 	os.Exit(code)
 }
 
@@ -135,6 +136,7 @@ func checkChunk(t *testing.T, r vm.Result, first int) {
 			t.Logf("script %d: refused: %s%s", s.seed, strings.Join(a.Refused, "; "), quoted(s))
 		}
 		if f.kind != "" {
+			note(failure{kernel: r.Kernel, seed: s.seed, found: f, answer: a})
 			t.Errorf("script %d: %s\n%s%s\n%s", s.seed, f.kind, f.what, quoted(s), doneText(s, &a))
 		}
 	}

@@ -146,3 +146,10 @@ func report(w io.Writer) {
 		}
 	}
 }
+
+// note keeps a failure to be cut down.
+func note(f failure) {
+	mu.Lock()
+	defer mu.Unlock()
+	failures = append(failures, f)
+}

@@ -140,7 +140,8 @@ type origin struct {
 	of func(w *world) []*occurrence
 	// rare says that only the workload makes it happen.
 	rare bool
-	// hidden are refs that need a name where they are fields.
+	// need is a condition without which the source is another thing.
+	need condition
 }
 
 // constants are the named literals of a script, each once.
@@ -224,7 +225,7 @@ func (s *script) String() string {
 		mineUsed = mineUsed || is
 	})
 	if mineUsed {
-		b.WriteString("param me: s32\n")
+		b.WriteString(meParam)
 	}
 	for _, l := range s.constants() {
 		fmt.Fprintf(&b, "%s\n", l.declaration())
@@ -428,4 +429,15 @@ func (a *action) String() string {
 		out += " " + a.what
 	}
 	return out
+}
+
+// meParam is the param that the guest sets to the thread of the workload.
+const meParam = "param me: s32\n"
+
+// set is what the params of the script are set to.
+func (s *script) set(me string) map[string]string {
+	if strings.Contains(s.String(), meParam) {
+		return map[string]string{"me": me}
+	}
+	return nil
 }

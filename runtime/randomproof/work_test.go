@@ -154,6 +154,9 @@ func (w *worker) do(marker, dir string, steps []step, out *[]done) error {
 		if s.File > 0 {
 			o.n[0] = uintptr(w.files[s.File-1])
 		}
+		if s.Self {
+			o.n[0], o.n[1] = uintptr(os.Getpid()), uintptr(w.facts.TID)
+		}
 		if s.Marker {
 			o.n[0], o.n[2] = uintptr(fd), uintptr(len(s.Text))
 		}

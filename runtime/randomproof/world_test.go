@@ -2,6 +2,7 @@ package randomproof
 
 import (
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -49,6 +50,7 @@ var calls = []*call{
 	{"read", unix.SYS_READ, []param{{name: "fd", t: u32}, {name: "buf", addr: true}, {name: "count", t: u64}}, false},
 	{"write", unix.SYS_WRITE, []param{{name: "fd", t: u32}, {name: "buf", addr: true}, {name: "count", t: u64}}, false},
 	{"fallocate", unix.SYS_FALLOCATE, []param{{name: "fd", t: s32}, {name: "mode", t: s32}, {name: "offset", t: s64}, {name: "len", t: s64}}, true},
+	{"tgkill", unix.SYS_TGKILL, []param{{name: "tgid", t: s32}, {name: "pid", t: s32}, {name: "sig", t: s32}}, false},
 	{"ioctl", unix.SYS_IOCTL, []param{{name: "fd", t: u32}, {name: "cmd", t: u32}, {name: "arg", t: u64}}, false},
 }
 
@@ -69,6 +71,7 @@ type step struct {
 	File   int    `json:",omitempty"` // the first argument is the descriptor of this file, from 1 on
 	Text   string `json:",omitempty"` // the second argument is its address
 	Opened bool   `json:",omitempty"` // the first argument is what the last openat returned
+	Self   bool   `json:",omitempty"` // the first two arguments are this process and this thread
 	Marker bool   `json:",omitempty"` // the first argument is the instance's trace_marker, the second Text
 }
 
@@ -127,13 +130,22 @@ func happened(f facts, steps []step, results []done, timed bool) *world {
 				args[p.name] = unsigned(u64, argument(c, s, r, k)).as(p.t)
 			}
 		}
+		args["id"] = number(s64, int64(c.nr))
 		w.at(i, r, "enter "+c.name, args)
 		file := -1
 		if s.File > 0 {
 			file = s.File - 1
 		}
 		w.function(i, s, r, file, pos, size)
+		switch {
+		case s.Marker:
+			w.at(i, r, "print", map[string]value{"buf": text(s.Text)})
+		case c.name == "tgkill" && r.Ret == 0:
+			w.at(i, r, "signal", map[string]value{"errno": number(s32, 0), "code": number(s32, siTkill), "comm": text(w.facts.Comm),
+				"pid": number(s32, int64(w.facts.TID)), "group": number(s32, 0), "result": number(s32, 1)})
+		}
 		exit := map[string]value{"$ret": number(result, r.Ret), "ret": number(s64, r.Ret)}
+		exit["id"] = args["id"]
 		w.at(i, r, "exit "+c.name, exit)
 		span := map[string]value{"$ret": exit["$ret"], "$elapsed": between(ns, 0, r.After-r.Before)}
 		for name, v := range args {
@@ -157,6 +169,9 @@ func argument(c *call, s *step, r *done, k int) uint64 {
 
 // at adds what happened in a step, with its context.
 func (w *world) at(i int, r *done, kind string, vals map[string]value) {
+	if _, of, ok := strings.Cut(kind, " "); ok {
+		vals["$func"] = text(of)
+	}
 	vals["$tid"] = number(s32, int64(w.facts.TID))
 	vals["$cpu"] = number(u32, int64(w.facts.CPU))
 	vals["$comm"] = text(w.facts.Comm)
@@ -169,15 +184,23 @@ func (w *world) at(i int, r *done, kind string, vals map[string]value) {
 
 // functions are those of the kernel that the workload is known to call, with the
 // call that does.
-var functions = []struct {
+var functions = []function{
+	{"shmem_file_llseek", "lseek", []param{{name: "offset", t: s64}, {name: "whence", t: s32}}, []int{1, 2}},
+	{"vfs_fallocate", "fallocate", []param{{name: "mode", t: s32}, {name: "offset", t: s64}, {name: "len", t: s64}}, []int{1, 2, 3}},
+	{"vfs_read", "read", []param{{name: "count", t: u64}}, []int{2}},
+	{"vfs_write", "write", []param{{name: "count", t: u64}}, []int{2}},
+}
+
+// function is a function of the kernel, whose first argument is a file.
+type function struct {
 	name, call string
 	params     []param
-}{
-	{"shmem_file_llseek", "lseek", []param{{name: "offset", t: s64}, {name: "whence", t: s32}}},
-	{"vfs_fallocate", "fallocate", []param{{name: "mode", t: s32}, {name: "offset", t: s64}, {name: "len", t: s64}}},
-	{"vfs_read", "read", []param{{name: "count", t: u64}}},
-	{"vfs_write", "write", []param{{name: "count", t: u64}}},
+	at         []int // the position of each
 }
+
+// siTkill is the code of a signal that tgkill sends (siginfo.h), and 1, above,
+// the result of one that is ignored (events/signal.h).
+const siTkill = -6
 
 // function adds the function of the kernel that a call makes of one of the files,
 // and moves the file's position and size.
