@@ -41,7 +41,7 @@ func TestWhileReadLetsFilesBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	over, cancel := context.WithTimeout(t.Context(), 2*lookEvery*time.Millisecond)
+	over, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	for _, ctx := range []context.Context{first(whileRead(over, f)), first(whileRead(over, &bytes.Buffer{}))} {
 		<-ctx.Done()

@@ -11,8 +11,9 @@ import (
 //
 //   - A CPU that was read until it was empty, after a record of time t had been
 //     read anywhere, has handed over all that it had recorded by t. So a round
-//     settles everything up to the latest time that the rounds before it saw;
-//     if it found nothing new at all, it settles everything.
+//     settles everything up to the latest time that the rounds before it saw,
+//     which is looked for in the last page of each CPU; if it found nothing new
+//     at all, it settles everything.
 //   - A CPU whose queue is full may hold anything after the start of the last
 //     page of its queue.
 //
@@ -26,6 +27,7 @@ type source struct {
 	cpu     int
 	fd      int
 	dead    bool // reading failed for good
+	absent  bool // the CPU has not been online since the instance was made
 	drained bool // the last round read until there was nothing
 
 	queue []queued  // pages not done with, oldest first

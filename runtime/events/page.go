@@ -197,6 +197,15 @@ func (p Page) count() uint64 {
 	}
 }
 
+// end returns the time of the last record that is left in the page.
+func (p Page) end() uint64 {
+	for {
+		if _, _, ok := p.Next(); !ok {
+			return p.clock.now
+		}
+	}
+}
+
 // Err returns why Next ended before the page did, nil if it did not.
 func (p *Page) Err() error { return p.bad }
 

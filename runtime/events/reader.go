@@ -37,10 +37,13 @@ type Options struct {
 	Snapshot bool
 	// Comms tells Record.Comm. If nil, it stays empty.
 	Comms Comms
-	// Delay is how long a record may lie in a buffer that is not busy; 0 is
-	// 100 ms. (Kernels wake a reader when a buffer is half full, or as
-	// buffer_percent says.)
+	// Delay is how long records may lie in buffers that are not busy; 0 is
+	// 200 ms. The reader wakes up so often and no oftener, for each time is itself an
+	// event that may be traced. (Kernels also wake it when a buffer is half full,
+	// or as buffer_percent says.)
 	Delay time.Duration
+	// Rest is called each time before Records waits. It may be nil.
+	Rest func()
 	// Memory is how much is read ahead, bytes; 0 is 8 MiB. At least two pages
 	// a CPU are taken.
 	Memory int
@@ -65,18 +68,15 @@ type Reader struct {
 	limit   int      // pages in a queue
 	free    [][]byte // pages to read into
 
-	merger   merger
-	latest   uint64 // the latest start of a page so far
-	compared time.Time
-	late     uint64
-	last     uint64 // the time of the record before
-	pending  []error
-	rec      Record
+	merger  merger
+	latest  uint64    // the latest start of a page so far
+	visited time.Time // when what is done once a second was done
+	again   bool      // the round was one right behind another that found little
+	late    uint64
+	last    uint64 // the time of the record before
+	pending []error
+	rec     Record
 }
-
-// quiet is the least time between rounds that find little, so that a trickle
-// of records does not cost a round each.
-const quiet = 5 * time.Millisecond
 
 // Open makes ready to read the streams of an instance of the tracefs that fsys
 // shows. Files that it opens must be *os.File, as those of os.Root.FS and
@@ -90,7 +90,7 @@ func Open(fsys fs.FS, streams []plan.Stream, opts Options) (*Reader, error) {
 		r.dir = path.Join("instances", opts.Instance)
 	}
 	if r.opts.Delay <= 0 {
-		r.opts.Delay = 100 * time.Millisecond
+		r.opts.Delay = 200 * time.Millisecond
 	}
 	if r.opts.Memory <= 0 {
 		r.opts.Memory = 8 << 20
@@ -117,7 +117,7 @@ func (r *Reader) open(streams []plan.Stream) error {
 	if r.clock, err = readClock(r.fsys, r.dir); err != nil {
 		return err
 	}
-	r.compared = time.Now()
+	r.visited = time.Now()
 	for _, s := range streams {
 		if err := r.addStream(s); err != nil {
 			return err
@@ -272,15 +272,13 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[*Record, error] {
 			if !r.handOut(settled, yield) || r.dead() {
 				return
 			}
-			switch {
-			case idle:
-				r.wait(r.opts.Delay, true)
-			case pages < 2*len(r.sources):
-				r.wait(quiet, false)
+			if r.rests(pages, idle) {
+				r.wait()
 			}
-			if now := time.Now(); now.Sub(r.compared) > time.Second {
-				r.compared = now
+			if now := time.Now(); now.Sub(r.visited) > time.Second {
+				r.visited = now
 				r.clock.compare()
+				r.visit()
 			}
 		}
 	}

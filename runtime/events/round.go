@@ -38,7 +38,7 @@ func (r *Reader) fill(s *source) int {
 	s.drained = false
 	pages := 0
 	for !s.dead && s.queuedPages() < r.limit {
-		if s.budget == 0 {
+		if s.budget == 0 || s.absent {
 			s.drained = true
 			return pages
 		}
@@ -51,11 +51,19 @@ func (r *Reader) fill(s *source) int {
 		case errors.Is(err, unix.EAGAIN), err == nil && n == 0:
 			r.free = append(r.free, b)
 			s.drained = true
+			if pages > 0 && s.queuedPages() > 0 {
+				r.latest = max(r.latest, s.queue[len(s.queue)-1].page.end())
+			}
+			return pages
+		case errors.Is(err, unix.ENODEV):
+			r.free = append(r.free, b)
+			s.absent, s.drained = true, true
+			r.poll(s, false)
 			return pages
 		case err != nil:
 			r.free = append(r.free, b)
 			s.dead = true
-			r.unpoll(s)
+			r.poll(s, false)
 			r.pending = append(r.pending, fmt.Errorf("read the buffer of CPU %d: %w", s.cpu, err))
 			return pages
 		}
@@ -228,6 +236,7 @@ const unbounded = math.MaxUint64
 // finish yields as many records as are in the buffers now. Were they read until
 // they are empty, a storm would never end.
 func (r *Reader) finish(yield func(*Record, error) bool) {
+	r.visit()
 	for _, s := range r.sources {
 		if r.opts.Snapshot {
 			break // nothing is recorded there
@@ -259,22 +268,52 @@ func (r *Reader) dead() bool {
 	return true
 }
 
-// wait waits until Records is interrupted, or a buffer has much to read (if
-// data is true), or d has passed.
-func (r *Reader) wait(d time.Duration, data bool) {
-	polls := r.polls
-	if !data {
-		polls = polls[len(polls)-1:]
+// rests reports whether to wait before the next round. A round that found little
+// is followed by another at once, which settles what the first one found; what that
+// finds can wait.
+func (r *Reader) rests(pages int, idle bool) bool {
+	rest := idle || r.again
+	switch {
+	case pages >= 2*len(r.sources):
+		rest = false
+		r.again = false
+	default:
+		r.again = !rest
 	}
-	// An error (EINTR) only makes the wait shorter.
-	_, _ = unix.Poll(polls, int(d.Milliseconds()))
+	return rest
 }
 
-// unpoll takes a source that cannot be read out of what is waited for.
-func (r *Reader) unpoll(s *source) {
-	for i := range r.polls {
-		if r.polls[i].Fd == int32(s.fd) {
-			r.polls[i].Fd = -1
+// wait waits until Records is interrupted, or a buffer has much to read, or
+// Delay has passed.
+func (r *Reader) wait() {
+	if r.opts.Rest != nil {
+		r.opts.Rest()
+	}
+	// An error (EINTR) only makes the wait shorter.
+	_, _ = unix.Poll(r.polls, int(r.opts.Delay.Milliseconds()))
+}
+
+// visit looks again at CPUs that had no buffer. The kernel makes it when a CPU first
+// comes online, and keeps it when the CPU goes (ring_buffer.c,
+// trace_rb_cpu_prepare).
+func (r *Reader) visit() {
+	for _, s := range r.sources {
+		if s.absent {
+			s.absent = false
+			r.poll(s, true)
+		}
+	}
+}
+
+// poll takes a source into what is waited for, or out of it: polling a CPU that
+// cannot be read returns at once.
+func (r *Reader) poll(s *source, on bool) {
+	for i, of := range r.sources {
+		if of == s {
+			r.polls[i].Fd = int32(s.fd)
+			if !on {
+				r.polls[i].Fd = -1
+			}
 		}
 	}
 }

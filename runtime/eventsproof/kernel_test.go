@@ -21,6 +21,7 @@ var cases = []vm.Case{
 	{Name: "dynamic", Timeout: 120 * time.Second, Run: recordDynamic, Check: checkRecording},
 	{Name: "scripts", Timeout: 120 * time.Second, Run: recordScripts, Check: checkRecording},
 	{Name: "static", Timeout: 120 * time.Second, Run: recordStatic, Check: checkRecording},
+	{Name: "hotplug", Timeout: 120 * time.Second, Run: runHotplug},
 	{Name: "interval", Timeout: 120 * time.Second, Run: runIntervals},
 	{Name: "storm", Timeout: 240 * time.Second, Run: runStorms},
 }

@@ -131,7 +131,8 @@ func (r *run) begin(ctx context.Context) error {
 		return r.Output.Begin(nil, nil)
 	}
 	r.comms = events.NewTaskNames(r.Proc, r.FS.FS())
-	r.reader, err = events.Open(r.FS.FS(), r.streams, events.Options{Instance: p.Instance, Comms: r.comms})
+	r.reader, err = events.Open(r.FS.FS(), r.streams, events.Options{Instance: p.Instance, Comms: r.comms,
+		Rest: func() { r.show(r.Output.Flush) }})
 	if err != nil {
 		return fmt.Errorf("read records: %w", err)
 	}
@@ -250,18 +251,13 @@ func (r *run) record(rec *events.Record, err error) {
 	}
 }
 
-// flushEvery is how long a record may wait in memory to be written with others.
-const flushEvery = 50 * time.Millisecond
-
 // followEvery is how often it is looked whether the processes that are followed
 // have ended.
 const followEvery = 200 * time.Millisecond
 
-// watch shows the histograms at each interval, and lets no record wait, until
-// ctx ends, or the processes that are followed have.
+// watch shows the histograms at each interval until ctx ends, or the processes that
+// are followed have.
 func (r *run) watch(ctx context.Context) {
-	flush := time.NewTicker(flushEvery)
-	defer flush.Stop()
 	var look, follow <-chan time.Time
 	if len(r.Follow) > 0 && r.Child == nil {
 		t := time.NewTicker(followEvery)
@@ -277,8 +273,6 @@ func (r *run) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-flush.C:
-			r.show(r.Output.Flush)
 		case <-follow:
 			if r.allEnded() {
 				return

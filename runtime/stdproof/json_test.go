@@ -15,7 +15,7 @@ import (
 func speakJSON(g *vm.G) {
 	r := start(g, "--format", "json", "std/opens")
 	failingOpen(g)
-	time.Sleep(300 * time.Millisecond) // a record is shown within 0.1 s
+	time.Sleep(300 * time.Millisecond) // a record is shown within 0.2 s
 	seen := map[string]int{}
 	opened := false
 	text := r.end(g)

@@ -83,6 +83,7 @@ func cases() []vm.Case {
 		{Name: "first-record", Timeout: 2 * time.Minute, Match: modern, Run: firstRecord},
 		{Name: "addresses", Timeout: 2 * time.Minute, Match: modern, Run: showAddresses},
 		{Name: "snapshots", Timeout: 2 * time.Minute, Match: modern, Run: showSnapshots},
+		{Name: "idle", Timeout: 2 * time.Minute, Match: modern, Run: runIdle},
 		{Name: "guide", Timeout: 5 * time.Minute, Match: modern, Run: runGuide},
 		{Name: "json", Timeout: 2 * time.Minute, Match: modern, Run: speakJSON},
 		{Name: "library", Timeout: 2 * time.Minute, Match: modern, Run: useLibrary},
@@ -181,7 +182,7 @@ func (m module) run(g *vm.G, path string) {
 		r := start(g, path)
 		for range 3 {
 			m.do(g)
-			time.Sleep(200 * time.Millisecond) // a record is shown within 0.1 s
+			time.Sleep(300 * time.Millisecond) // a record is shown within 0.2 s
 			if m.missing(r.shown(g)) == "" {
 				break
 			}
