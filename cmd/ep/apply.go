@@ -14,12 +14,12 @@ import (
 
 // installFlags are the flags of commands that install a script.
 type installFlags struct {
-	File     string   `arg:"" optional:"" help:"The script; '-' is standard input."`
-	Expr     *string  `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
-	Name     string   `placeholder:"NAME" help:"The name that it is installed under. Default: that of its file."`
-	Set      []string `sep:"none" placeholder:"NAME=VALUE" help:"Give a param of the script a value. May be repeated."`
-	Instance string   `placeholder:"NAME" help:"Use this tracefs instance instead of one of its own, ep-NAME."`
-	TopLevel bool     `help:"Record into the top-level buffer instead of an instance."`
+	File     string       `arg:"" optional:"" help:"The script; '-' is standard input."`
+	Expr     *string      `short:"e" name:"expr" placeholder:"SCRIPT" help:"The script itself, instead of a file."`
+	Name     string       `placeholder:"NAME" help:"The name that it is installed under. Default: that of its file."`
+	Set      []string     `sep:"none" placeholder:"NAME=VALUE" help:"Give a param of the script a value. May be repeated."`
+	Instance instanceName `placeholder:"NAME" help:"Use this tracefs instance instead of one of its own, ep-NAME."`
+	TopLevel bool         `help:"Record into the top-level buffer instead of an instance."`
 }
 
 // installation is a script on its way into the kernel.
@@ -81,7 +81,7 @@ func (f *installFlags) prepare(env *Env, g *globals, writes bool) (*installation
 func (in *installation) compile(g *globals, f *installFlags, set map[string]string) error {
 	instance := "ep-" + in.name
 	if f.Instance != "" {
-		instance = f.Instance
+		instance = string(f.Instance)
 	}
 	if f.TopLevel {
 		instance = ""
@@ -267,6 +267,8 @@ func stepLine(s journal.Step) string {
 	switch {
 	case s.Kind == journal.Instance:
 		return s.File
+	case s.Kind == journal.Kept:
+		return s.File + ": (put back when the script is removed)"
 	case s.Data == "":
 		return s.File + ": (empty)"
 	}

@@ -68,7 +68,7 @@ func (c *checkCmd) Run(env *Env, g *globals) error {
 			continue
 		}
 		if !list.HasErrors() {
-			_, list = compiler.Compile(src, t, compiler.Options{Set: set, Import: modulesOf(src.Name())})
+			_, list = compiler.Compile(src, t, compiler.Options{Set: set, Instance: ownInstance(src.Name()), Import: modulesOf(src.Name())})
 		}
 		all = append(all, list...)
 	}

@@ -37,12 +37,12 @@ func (f *scriptFlags) params() (map[string]string, error) {
 
 type compileCmd struct {
 	scriptFlags
-	File     string  `arg:"" optional:"" complete:"files" help:"The script; '-' is standard input."`
-	Expr     *string `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
-	As       string  `enum:"echo,sh,bootconfig,cmdline,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), what makes a kernel trace while it boots: a bootconfig or parameters of its command line (cmdline), or the whole plan (json)."`
-	Undo     bool    `help:"Print the lines that take everything back instead."`
-	Output   string  `short:"o" placeholder:"FILE" complete:"files" help:"Write to FILE instead of standard output."`
-	Instance string  `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
+	File     string       `arg:"" optional:"" complete:"files" help:"The script; '-' is standard input."`
+	Expr     *string      `short:"e" name:"expr" placeholder:"SCRIPT" complete:"script" help:"The script itself, instead of a file."`
+	As       string       `enum:"echo,sh,bootconfig,cmdline,json" default:"echo" placeholder:"FORM" help:"Print shell lines (echo), a shell script that starts, stops and undoes on failure by itself (sh), what makes a kernel trace while it boots: a bootconfig or parameters of its command line (cmdline), or the whole plan (json)."`
+	Undo     bool         `help:"Print the lines that take everything back instead."`
+	Output   string       `short:"o" placeholder:"FILE" complete:"files" help:"Write to FILE instead of standard output."`
+	Instance instanceName `placeholder:"NAME" help:"Compile for this tracefs instance, if the script does not name one."`
 }
 
 // Help implements kong.HelpProvider.
@@ -84,7 +84,7 @@ func (c *compileCmd) Run(env *Env, g *globals) error {
 	if atBoot {
 		t = t.AtBoot()
 	}
-	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: c.Instance, Import: modulesOf(src.Name())})
+	p, list := compiler.Compile(src, t, compiler.Options{Set: set, Instance: string(c.Instance), Import: modulesOf(src.Name())})
 	if err := g.printText(list); err != nil || list.HasErrors() {
 		return orScriptError(err)
 	}

@@ -148,11 +148,17 @@ func (m *machine) close() {
 func (m *machine) stale() []*journal.Journal {
 	var list []*journal.Journal
 	for _, j := range m.journals {
-		if !j.Complete && j.Owner != m.self && !j.Owner.Alive(m.proc) {
+		if !j.Complete && j.Owner != m.self && !m.alive(j) {
 			list = append(list, j)
 		}
 	}
 	return list
+}
+
+// alive reports whether the process of a journal runs: its lock says so in any PID
+// namespace.
+func (m *machine) alive(j *journal.Journal) bool {
+	return j.Owner.Alive(m.proc) || m.dir.Held(j.ID)
 }
 
 // installed returns the journal of a script that is installed under a name, nil
@@ -172,7 +178,7 @@ func (m *machine) who(j *journal.Journal) string {
 		return fmt.Sprintf("'ep apply' as '%s'", j.Name)
 	}
 	ended := ""
-	if !j.Owner.Alive(m.proc) {
+	if !m.alive(j) {
 		ended = ", which has ended"
 	}
 	return fmt.Sprintf("'ep run %s' (process %d%s)", j.Script, j.Owner.PID, ended)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,7 +39,7 @@ type runCmd struct {
 	Format     string        `enum:"text,json" default:"text" placeholder:"FORM" help:"Print text, or lines of JSON (json)."`
 	Time       string        `enum:"trace,wall" default:"trace" placeholder:"CLOCK" help:"Times of records: seconds of the trace clock (trace), or the time of day (wall)."`
 	Interval   time.Duration `placeholder:"TIME" help:"Print the histograms each time this has passed, too."`
-	Instance   string        `placeholder:"NAME" help:"Use this tracefs instance instead of one of its own."`
+	Instance   instanceName  `placeholder:"NAME" help:"Use this tracefs instance instead of one of its own."`
 	TopLevel   bool          `help:"Record into the top-level buffer instead of an instance."`
 	StrictLoss bool          `help:"Exit with 5 if records were lost or not counted."`
 }
@@ -125,7 +126,7 @@ func (c *runCmd) instance(m *machine, script string) string {
 	case c.TopLevel:
 		return ""
 	case c.Instance != "":
-		return c.Instance
+		return string(c.Instance)
 	}
 	name := fmt.Sprintf("ep-%s-%d", shortName(script), m.self.PID)
 	for n := 2; m.fs.Exists(tracefs.In(name, "")); n++ {
@@ -307,6 +308,14 @@ func (c *runCmd) exit(m *machine, g *globals, p *plan.Plan, r session.Result, er
 		return g.failApply(err)
 	}
 	fmt.Fprintf(m.env.Stderr, "ep: %s\n", summary(p, r))
+	if len(r.Changed) > 0 {
+		more := ""
+		if n := len(r.Changed) - 3; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		return exitError{exitMachine, fmt.Errorf("somebody changed what this run set, so it may have missed events: %s%s",
+			strings.Join(r.Changed[:min(3, len(r.Changed))], ", "), more)}
+	}
 	switch {
 	case c.StrictLoss && r.Lost+r.Dropped+r.Full+r.Missed > 0:
 		return exitError{code: exitLost}
@@ -358,13 +367,25 @@ func count(n uint64, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
+// notEnding are the signals below the real-time ones that do not end a program, that
+// nothing can catch, or that Go's runtime uses itself. SIGHUP is looked at apart.
+var notEnding = []syscall.Signal{syscall.SIGHUP, syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGCONT,
+	syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGPROF}
+
+// lastSignal is the last signal that is not a real-time one.
+const lastSignal = syscall.Signal(31)
+
 // catchSignals returns a context that ends at the first signal that ends
 // programs, and what tells which that was. Further ones change nothing: what was
 // done is being taken back. A closed pipe is an error of the write.
 func catchSignals() (context.Context, func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	for s := syscall.Signal(1); s <= lastSignal; s++ {
+		if !slices.Contains(notEnding, s) {
+			signal.Notify(signals, s)
+		}
+	}
 	if !signal.Ignored(syscall.SIGHUP) { // else it is to go on without its terminal: nohup
 		signal.Notify(signals, syscall.SIGHUP)
 	}

@@ -98,7 +98,7 @@ func (m *machine) status(j *journal.Journal) (scriptStatus, error) {
 		s.State = "installed"
 	case j.Kind == journal.Install:
 		s.State = "incomplete"
-	case !j.Owner.Alive(m.proc):
+	case !m.alive(j):
 		s.State = "left"
 	default:
 		s.State = "running"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
@@ -184,8 +185,8 @@ func (c *checker) options(items []syntax.Item) {
 			}
 		case "instance":
 			if v, ok := c.optionWord(opt); ok {
-				if !validInstance(v) {
-					c.invalidName(opt.Value.Span(), "instance", v, "an instance's name is a folder's: no '/', blanks or leading '.'")
+				if !plan.ValidInstance(v) {
+					c.invalidName(opt.Value.Span(), "instance", v, plan.InstanceRule)
 					continue
 				}
 				o.Instance = v
@@ -293,21 +294,6 @@ func (c *checker) optionWord(opt *syntax.Option) (string, bool) {
 	}
 	c.optionWants(at, opt.Name.Text())
 	return "", false
-}
-
-// validInstance reports whether an instance, a folder under instances/, can
-// have the name.
-func validInstance(s string) bool {
-	if s == "" || s[0] == '.' || len(s) > 255 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		ch := s[i]
-		if !(ch == '_' || ch == '-' || ch == '.' || ch >= '0' && ch <= '9' || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
-			return false
-		}
-	}
-	return true
 }
 
 // defaultGroup names the group of a script's events: after the script, or as the

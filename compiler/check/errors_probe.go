@@ -37,6 +37,14 @@ func (c *checker) unknownTracepoint(sp source.Span, name string) {
 		todo("the name is an event's without its group"))
 }
 
+func (c *checker) tracepointNotProbeable(sp source.Span, name string) {
+	note := todo("probe a function that runs near it")
+	if groups := c.t.EventNamed(name); len(groups) > 0 {
+		note = todo("write '%s.%s', the kernel's own event there", groups[0], name)
+	}
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("raw tracepoint '%s' cannot be probed: the kernel does not trace its function", name), note)
+}
+
 func (c *checker) resultContradicts(sp source.Span, fn string, got, want types.Type) {
 	c.err(diag.MismatchedTypes, sp, fmt.Sprintf("'%s' returns %s on the target, not %s", fn, kindName(want), kindName(got)),
 		todo("leave the type out, or write '%s'", want))

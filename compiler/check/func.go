@@ -50,6 +50,10 @@ func (c *checker) tracepoint(one *syntax.One) ir.Source {
 		c.unknownTracepoint(p.Span, p.Symbol)
 		return nil
 	}
+	if c.t.Has(target.TracepointProbes) && !c.t.TracepointProbeable(p.Symbol) {
+		c.tracepointNotProbeable(p.Span, p.Symbol)
+		return nil
+	}
 	c.prototype(p, one.Sig, proto, err)
 	return p
 }

@@ -74,14 +74,14 @@ func Truncates(c Command) bool {
 }
 
 // Undo returns what takes c back, without places of a script; nil if there is no
-// such command: for a Delete, for a filter that is cleared, and for a hist that
-// is cleared.
+// such command: for a Delete, for a trigger or hist that is removed, for a filter
+// that is cleared, and for a hist that is cleared. Removing a trigger is not
+// undone by making it again: what is undone next is what made it.
 //
 // What a dynamic event is removed by is its name alone: other probes that were
 // appended to the same event go with it. The undo of a hist or trigger repeats
 // its text, for the kernel looks for the same keys, values, variables, filter
-// and actions; its undo in turn makes it again. A hist that starts paused is
-// removed; one that goes on is paused.
+// and actions. A hist that starts paused is removed; one that goes on is paused.
 func Undo(c Command) Command {
 	if made, ok := Made(c); ok {
 		return undoEvent(made)
@@ -92,8 +92,11 @@ func Undo(c Command) Command {
 	case *Hist:
 		return undoHist(c)
 	case *Trigger:
+		if c.Remove {
+			return nil
+		}
 		undo := *withoutSpans(c).(*Trigger)
-		undo.Remove = !c.Remove
+		undo.Remove = true
 		return &undo
 	case *Filter:
 		if c.If == nil {
@@ -116,13 +119,13 @@ func undoEvent(n EventName) Command { return &Delete{EventName: noSpan(n)} }
 func undoHist(c *Hist) Command {
 	undo := *withoutSpans(c).(*Hist)
 	switch {
-	case c.State == "clear":
+	case c.State == "clear", c.Remove:
 		return nil
 	case c.State == "continue":
 		undo.State = "pause"
 	default:
 		undo.State = ""
-		undo.Remove = !c.Remove
+		undo.Remove = true
 	}
 	return &undo
 }

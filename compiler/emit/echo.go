@@ -41,6 +41,9 @@ func Undo(w io.Writer, p *plan.Plan) error {
 		if u := p.Writes[i].Undo; u != nil {
 			line(&b, p, u)
 		}
+		for k := range p.Writes[i].Restore {
+			line(&b, p, &p.Writes[i].Restore[k])
+		}
 	}
 	if makesInstance(p) {
 		b.WriteString("rmdir " + quote("instances/"+p.Instance) + "\n")

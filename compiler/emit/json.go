@@ -56,6 +56,7 @@ type jsonWrite struct {
 	Needs   []target.Feature `json:"needs,omitempty"`
 	Origins []jsonOrigin     `json:"origins,omitempty"`
 	Undo    *jsonWrite       `json:"undo,omitempty"`
+	Restore []jsonWrite      `json:"restore,omitempty"`
 }
 
 type jsonOrigin struct {
@@ -128,6 +129,9 @@ func newWrite(p *plan.Plan, w *plan.Write) jsonWrite {
 	if w.Undo != nil {
 		u := newWrite(p, w.Undo)
 		out.Undo = &u
+	}
+	for i := range w.Restore {
+		out.Restore = append(out.Restore, newWrite(p, &w.Restore[i]))
 	}
 	return out
 }

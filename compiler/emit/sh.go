@@ -122,6 +122,9 @@ func steps(p *plan.Plan, script string) string {
 		if n := lineOf(p, w); n > 0 {
 			place = fmt.Sprintf("%s:%d", script, n)
 		}
+		for k := range w.Restore {
+			lines = append(lines, fmt.Sprintf("\tkeep %d-%d %s", i+1, k, quote(File(p, &w.Restore[k]))))
+		}
 		lines = append(lines, fmt.Sprintf("\tstep %d %s %s %s %s", i+1, quote(place), how(w), quote(File(p, w)), quote(w.Data)))
 	}
 	return strings.Join(lines, " &&\n")
@@ -157,6 +160,10 @@ func undoSteps(p *plan.Plan) string {
 			fmt.Fprintf(&b, "\tdrop %d %s\n", i+1, quote(madeEvent(u)))
 		default:
 			fmt.Fprintf(&b, "\tback %d %s %s %s\n", i+1, how(u), quote(File(p, u)), quote(u.Data))
+		}
+		for k := range p.Writes[i].Restore {
+			r := &p.Writes[i].Restore[k]
+			fmt.Fprintf(&b, "\tback %d-%d %s %s %s\n", i+1, k, how(r), quote(File(p, r)), quote(r.Data))
 		}
 	}
 	return b.String()

@@ -6,7 +6,7 @@
 #   sh FILE status   say whether it is on; the exit code is 3 if it is not
 #   sh FILE read     print the records and histograms so far
 #
-# It wants root, a POSIX shell, and cat, mkdir, rmdir, rm and uname. TRACEFS says
+# It wants root, a POSIX shell, and cat, mkdir, rmdir, rm, sleep and uname. TRACEFS says
 # where tracefs is mounted, if not at a usual place; EP_STATE names a folder for
 # what stop must know (else /run, /var/run, /data/local/tmp or /dev).
 
@@ -104,15 +104,22 @@ now() {
 	printf %s "$value"
 }
 
+# note N HELD writes HELD down as what the file of step N held.
+note() {
+	printf %s "$2" >"$state/$1" && return
+	say "cannot write to $state"
+	return 1
+}
+
+# keep N FILE notes what a file holds that a trigger is going to change.
+keep() { note "$1" "$(now "$2")"; }
+
 # step N PLACE HOW FILE DATA does write N and notes it down before, so that a
 # shell that dies meanwhile leaves nothing that stop does not know.
 step() {
 	held=
 	[ "$3" = add ] || held=$(now "$4")
-	if ! printf %s "$held" >"$state/$1"; then
-		say "cannot write to $state"
-		return 1
-	fi
+	note "$1" "$held" || return
 	put "$3" "$4" "$5" && return
 	rm -f "$state/$1"
 	refused "$2" "$4" "$5"
@@ -158,10 +165,12 @@ back() {
 	rm -f "$state/$1"
 }
 
-# drop N GROUP/NAME removes the event that step N made, if it did.
+# drop N GROUP/NAME removes the event that step N made, if it did. A trigger that
+# was removed may hold its event for a moment longer (Linux 7.2).
 drop() {
 	[ -f "$state/$1" ] || return 0
-	if [ -d "events/$2" ] && ! put add dynamic_events "-:$2"; then
+	if [ -d "events/$2" ] && ! put add dynamic_events "-:$2" &&
+		! { sleep 1 && put add dynamic_events "-:$2"; }; then
 		say "cannot remove the event $2: $why"
 		return
 	fi

@@ -281,6 +281,9 @@ func (p *probe) placeTprobe(c *command.Tprobe) error {
 		}
 	}
 	p.symbol = c.Tracepoint
+	if _, err := p.j.t.TracepointProto(c.Tracepoint); err == nil && !p.j.t.TracepointProbeable(c.Tracepoint) {
+		p.mislead("the kernel does not trace the function of tracepoint '%s': enabling the event will fail, and it cannot be removed then", c.Tracepoint)
+	}
 	if p.j.quiet || p.prototype() != nil {
 		return nil
 	}

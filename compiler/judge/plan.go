@@ -51,6 +51,11 @@ func Plan(p *plan.Plan, t *target.Target) error {
 				return &PlanError{Write: *u, Undoing: true, Refusal: err}
 			}
 		}
+		for _, r := range p.Writes[i].Restore {
+			if err := j.planned(r, prefix); err != nil {
+				return &PlanError{Write: r, Undoing: true, Refusal: err}
+			}
+		}
 	}
 	for _, e := range j.made.list() {
 		return &PlanError{Undoing: true, Refusal: no("", "", "nothing removes %s", e.name)}

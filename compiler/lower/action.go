@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 )
@@ -53,8 +54,25 @@ func (l *lowerer) act(o *ir.On, a ir.Action, t *command.Trigger, plain *observed
 	}
 	t.Event, t.If, t.Span = at.on.name, at.cond, a.Span
 	t.Event.Span = o.Span
-	l.write(t).Why = whyTrigger(foreign, second)
+	w := l.write(t)
+	w.Why = whyTrigger(foreign, second)
+	if turned := turnedBy(t); turned != nil {
+		w.Restore = []plan.Write{{File: turned.File(), Instanced: true, Data: command.Line(turned), Mode: modeOf(turned)}}
+	}
 	return true
+}
+
+// turnedBy returns the command for the file that a trigger changes when it acts,
+// as that is when nobody has changed it; nil if it changes none. An event that
+// was turned on stays so when the trigger is removed, and cannot be removed then.
+func turnedBy(t *command.Trigger) command.Command {
+	switch t.Kind {
+	case command.EnableEvent, command.DisableEvent:
+		return &command.Enable{Event: t.Target}
+	case command.Traceon, command.Traceoff:
+		return &command.Setting{Name: command.TracingOn, Value: "1"}
+	}
+	return nil
 }
 
 // trigger is what an action is to the kernel; of a histogram of several sources,

@@ -278,6 +278,14 @@ func (l *lowerer) kprobeRefused(sp source.Span, name string) {
 	l.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets no kprobe on '%s'", name), todo("write 'option functions auto': an fprobe is allowed"))
 }
 
+func (l *lowerer) ambiguousFunction(p *ir.Probe, n int) {
+	note := todo("a kprobe needs a name that only one function has; probe a function that calls it")
+	if l.t.Has(target.FprobeEvents) && p.Offset == 0 {
+		note = todo("write 'func %s': an fprobe takes the one that can be traced", p.Symbol)
+	}
+	l.err(diag.AmbiguousSymbol, p.Span, fmt.Sprintf("target '%s' has %d functions called '%s'", l.t.Name(), n, p.Symbol), note)
+}
+
 func (l *lowerer) cannotCompute(sp source.Span) {
 	l.err(diag.CannotCompute, sp, "the kernel cannot compute with this value", todo("it computes with '+', '-', '*' and '/', and masks bits by a constant"))
 }

@@ -28,7 +28,7 @@ func (l *lowerer) mechanism(rec *recipe) *mechanism {
 		if !l.need(target.KprobeEvents, p.Span, "place a kprobe") {
 			return nil
 		}
-		return kprobeAt(p, false, 0)
+		return l.kprobeAt(p, false, 0)
 	case ir.AtTracepoint:
 		if !l.t.Has(target.TracepointProbes) {
 			l.noTracepointProbe(p)
@@ -84,7 +84,7 @@ func (l *lowerer) functionProbe(rec *recipe, p *ir.Probe) *mechanism {
 	if !l.need(target.KprobeEvents, p.Span, "probe a function") {
 		return nil
 	}
-	return kprobeAt(p, exit, l.prog.Options.MaxActive)
+	return l.kprobeAt(p, exit, l.prog.Options.MaxActive)
 }
 
 // register returns a register that the recipe reads by its name, nil if none.
@@ -109,8 +109,16 @@ func (l *lowerer) noRegister(rec *recipe) bool {
 	return true
 }
 
-// kprobeAt is a kprobe at an instruction, or a kretprobe.
-func kprobeAt(p *ir.Probe, exit bool, active int) *mechanism {
+// kprobeAt is a kprobe at an instruction, or a kretprobe; nil if the kernel refuses
+// one on this name, which has been reported: it counts all functions of the name,
+// also those that cannot be traced.
+func (l *lowerer) kprobeAt(p *ir.Probe, exit bool, active int) *mechanism {
+	if !p.Addressed && p.Module == "" && l.t.Has(target.UniqueSymbols) {
+		if n := l.t.Namesakes(p.Symbol); n > 1 {
+			l.ambiguousFunction(p, n)
+			return nil
+		}
+	}
 	if !exit {
 		active = 0
 	}

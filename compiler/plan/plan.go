@@ -23,15 +23,37 @@ type Plan struct {
 	Tables   []Table  // the histograms
 }
 
+// ValidInstance reports whether an instance may have the name: it is that of one
+// folder below instances/, and appears in messages and shell lines.
+func ValidInstance(name string) bool {
+	if name == "" || name[0] == '.' || len(name) > 255 {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		ch := name[i]
+		if ch != '_' && ch != '-' && ch != '.' && (ch < '0' || ch > '9') && (ch|0x20 < 'a' || ch|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// InstanceRule says which names ValidInstance takes.
+const InstanceRule = "an instance's name has letters, digits, '_', '-' and '.', at most 255, and no leading '.'"
+
 // Write is one write(2) of one command to one file.
 type Write struct {
 	File      string // relative to the root of tracefs or, if Instanced, to the plan's instance
 	Instanced bool
 	Data      string // one command, no newline
 	Mode      Mode
-	Undo      *Write           // what takes it back; its own Undo is nil
-	Needs     []target.Feature // what the kernel must be able to do; nil: nothing special
-	Origin    []Origin         // inner places after those that they are in; nil of what the compiler made itself
+	Undo      *Write // what takes it back; its own Undo is nil
+	// Restore are the files of one value that change by themselves because of
+	// this write: a trigger turns an event or the whole buffer on or off. They
+	// are written after Undo: what each held before, or Data if that is unknown.
+	Restore []Write
+	Needs   []target.Feature // what the kernel must be able to do; nil: nothing special
+	Origin  []Origin         // inner places after those that they are in; nil of what the compiler made itself
 	// Why says in one clause why the plan has this write, on this target. An
 	// Undo has none.
 	Why string

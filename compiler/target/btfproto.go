@@ -118,6 +118,19 @@ func (t *Target) Tracepoints() ([]string, error) {
 	return sortedNames(b.kernel, btfTypedef, tracepointTypedef), nil
 }
 
+// TracepointProbeable reports whether a probe on a raw tracepoint can be turned on,
+// as far as the target's lists tell. The kernel makes it in any case, on the empty
+// function that each tracepoint has for it (kernel/trace/trace_fprobe.c,
+// __probestub_NAME); of a tracepoint in code that is not traced, that cannot be
+// traced either: turning the event on fails, and it stays busy.
+func (t *Target) TracepointProbeable(name string) bool {
+	state, err := t.Symbol("__probestub_" + name)
+	if err != nil {
+		return true // the list cannot be read: the kernel will say
+	}
+	return state == SymbolUnknown || state == SymbolProbeable || state == SymbolFprobeOnly
+}
+
 // TypedFunctions returns the names of the functions of the kernel itself that the
 // type information tells of, sorted. Not all of them can be probed. The error is
 // ErrNoBTF, wrapped.

@@ -115,8 +115,8 @@ func (a *Applied) prepare() error {
 	seen := map[string]bool{}
 	kept := a.steps[:0]
 	for _, s := range a.steps {
-		if s.Kind == journal.Value {
-			again := seen[s.File]
+		if s.Kind == journal.Value || s.Kind == journal.Kept {
+			again := seen[s.File] && s.Kind == journal.Value
 			seen[s.File] = true
 			skip, err := a.hold(&s, again)
 			if err != nil {
@@ -163,7 +163,7 @@ func (a *Applied) hold(s *step, again bool) (skip bool, err error) {
 			more++
 		}
 	}
-	return more == 1 && !changes(s.File) && sameValue(s.File, string(text), s.Data), nil
+	return more == 1 && s.Kind == journal.Value && !changes(s.File) && sameValue(s.File, string(text), s.Data), nil
 }
 
 // do does all steps that are planned.
@@ -241,6 +241,8 @@ func (a *Applied) change(lo, hi int) error {
 	switch s.Kind {
 	case journal.Instance:
 		return a.t.FS.MakeInstance(setting(s.File))
+	case journal.Kept:
+		return nil
 	case journal.Value:
 		if a.t.Now != nil {
 			s.Data = a.t.Now(s.File, s.Data)

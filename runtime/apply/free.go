@@ -39,9 +39,53 @@ func (a *Applied) free() error {
 			if err := a.freeValue(s); err != nil {
 				return err
 			}
+			if err := a.freeBuffer(s); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// freeBuffer demands that nobody else records in an instance in which an event is
+// turned on that the script makes: removing one that was ever on there empties the
+// instance's buffer (kernel/trace/trace_events.c, probe_remove_event_call; trace_dynevent.c,
+// dyn_event_release).
+func (a *Applied) freeBuffer(s *step) error {
+	on, ok := s.cmd.(*command.Enable)
+	if !ok || !on.On || a.holds(s.File) || !strings.HasPrefix(s.File, "instances/") || !a.makes(on.Event) {
+		return nil
+	}
+	dir := strings.Join(strings.Split(s.File, "/")[:2], "/")
+	what := a.recorded(dir)
+	if what == "" && a.keeps(dir) {
+		what = "there are records"
+	}
+	if what == "" {
+		return nil
+	}
+	return a.inTheWay(s, what+" there, and removing this event would empty the buffer")
+}
+
+// makes reports whether a step makes the event.
+func (a *Applied) makes(name command.EventName) bool {
+	return slices.ContainsFunc(a.steps, func(s step) bool {
+		made := s.event()
+		return s.dynamic() && made.Group == name.Group && made.Name == name.Name
+	})
+}
+
+// keeps reports whether the buffer whose files are in dir has records.
+func (a *Applied) keeps(dir string) bool {
+	for cpu := 0; ; cpu++ {
+		text, err := a.t.FS.Read(path.Join(dir, fmt.Sprintf("per_cpu/cpu%d/stats", cpu)))
+		if err != nil {
+			return false
+		}
+		if !strings.HasPrefix(string(text), "entries: 0\n") {
+			return true
+		}
+	}
 }
 
 // freeName demands that there is no event of the name of s.

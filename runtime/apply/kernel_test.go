@@ -222,15 +222,23 @@ func (k *kernel) dynamic(line string) error {
 func (k *kernel) trigger(name, line string) error {
 	if text, ok := strings.CutPrefix(line, "!"); ok {
 		if !k.lie {
-			k.files[name] = strings.Replace(k.files[name], text+" [active]\n", "", 1)
+			k.files[name] = strings.Replace(k.files[name], shownTrigger(text), "", 1)
 		}
 		return nil
 	}
 	if strings.Contains(k.files[name], line) {
 		return unix.EEXIST
 	}
-	k.files[name] += line + " [active]\n"
+	k.files[name] += shownTrigger(line)
 	return nil
+}
+
+// shownTrigger is the line that kernels show for a trigger.
+func shownTrigger(line string) string {
+	if strings.HasPrefix(line, "hist:") {
+		return line + " [active]\n"
+	}
+	return line + ":unlimited\n"
 }
 
 // same demands that two states are equal.

@@ -47,8 +47,11 @@ func (v *view) look(s *step) (Presence, error) {
 	if err != nil {
 		return Absent, err
 	}
-	if s.Kind == journal.Command {
+	switch s.Kind {
+	case journal.Command:
 		return v.lookTrigger(s, string(text)), nil
+	case journal.Kept:
+		return Present, nil // whatever it holds is the doing of what the script made
 	}
 	shown := string(text)
 	switch {

@@ -32,7 +32,11 @@ func newStep(s journal.Step, w *plan.Write) step {
 	if s.Kind == journal.Instance {
 		return out
 	}
-	if c, err := command.Parse(s.File, s.Data); err == nil {
+	data := s.Data
+	if s.Kind == journal.Kept && s.Undo != nil {
+		data = s.Undo.Data
+	}
+	if c, err := command.Parse(s.File, data); err == nil {
 		out.cmd = c
 	}
 	return out
@@ -80,6 +84,13 @@ func planSteps(p *plan.Plan) []step {
 		}
 		if sp := spanAt(w, -1); sp.Valid() && p.Script != nil {
 			s.Line = p.Script.Position(sp.Start).Line
+		}
+		for _, r := range w.Restore {
+			kept := journal.Step{Kind: journal.Kept, File: r.File, Undo: &journal.Undo{Data: r.Data}, Line: s.Line}
+			if r.Instanced {
+				kept.File = tracefs.In(p.Instance, r.File)
+			}
+			list = append(list, newStep(kept, w))
 		}
 		list = append(list, newStep(s, w))
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/runtime/journal"
@@ -76,6 +77,9 @@ func (a *Applied) undoBatch(lo, hi int) error {
 	if hi-lo > 1 && err != nil {
 		return a.undoEach(lo, hi)
 	}
+	if errors.Is(err, fs.ErrNotExist) && a.nothingLeft(s) {
+		err = nil // it went between the look and the write
+	}
 	if err == nil {
 		err = a.gone(lo, hi)
 	}
@@ -83,6 +87,13 @@ func (a *Applied) undoBatch(lo, hi int) error {
 		return a.whoHolds(s, err)
 	}
 	return a.undone(lo, hi)
+}
+
+// nothingLeft reports whether the kernel shows nothing of s any more.
+func (a *Applied) nothingLeft(s *step) bool {
+	a.view.stale()
+	there, err := a.view.look(s)
+	return err == nil && there == Absent && !s.odd
 }
 
 // undoEach takes back one by one what a batch has left.
@@ -127,13 +138,39 @@ func (a *Applied) undoing(i int) (*string, error) {
 		return new(string), nil
 	}
 	data := s.Undo.Data
-	if s.Kind == journal.Value {
+	switch s.Kind {
+	case journal.Value:
 		data = s.before()
+	case journal.Kept:
+		return a.given(s)
 	}
 	if s.dynamic() {
 		data = a.removal(s)
 	}
 	return &data, nil
+}
+
+// given returns what gives a file back what it held before triggers changed it,
+// nil if it holds that.
+func (a *Applied) given(s *step) (*string, error) {
+	text, err := a.t.FS.Read(s.File)
+	if err != nil {
+		return nil, missing(err)
+	}
+	data := s.before()
+	if held, ok := heldIn(s.File, string(text)); ok && held == data {
+		return nil, nil
+	}
+	return &data, nil
+}
+
+// missing returns nil of an error that says that a file is not there: what was in
+// it has gone with it.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // interrupted reports whether a run that was killed at step i had the kernel make
@@ -178,7 +215,7 @@ func (a *Applied) oddTriggers(i int) (*string, error) {
 	s := &a.steps[i]
 	text, err := a.t.FS.Read(s.File)
 	if err != nil {
-		return nil, err
+		return nil, missing(err)
 	}
 	var list []string
 	for _, line := range triggerLines(string(text)) {
@@ -233,7 +270,7 @@ func (a *Applied) emptied(i int) error {
 // goesWith reports whether s is a setting of an instance that is removed too.
 // (What is on must be turned off nevertheless: it holds events.)
 func (a *Applied) goesWith(s *step) bool {
-	return s.Kind == journal.Value && !strings.Contains(s.File, "/events/") && a.inOwnInstance(s)
+	return (s.Kind == journal.Value || s.Kind == journal.Kept) && !strings.Contains(s.File, "/events/") && a.inOwnInstance(s)
 }
 
 // inOwnInstance reports whether s is in an instance that was made with it.
@@ -284,12 +321,12 @@ func (a *Applied) takeBack(s *step, data string) error {
 	switch s.Kind {
 	case journal.Instance:
 		return a.t.FS.RemoveInstance(setting(s.File))
-	case journal.Value:
+	case journal.Value, journal.Kept:
 		return a.t.FS.Write(s.File, data, tracefs.Truncate)
 	}
 	a.view.stale()
 	if s.dynamic() {
-		return a.t.FS.Write(s.File, data, tracefs.Append)
+		return a.remove(data)
 	}
 	for line := range strings.SplitSeq(data, "\n") { // a trigger takes a write of its own
 		if err := a.t.FS.Write(s.File, line, tracefs.Append); err != nil {
@@ -297,6 +334,28 @@ func (a *Applied) takeBack(s *step, data string) error {
 		}
 	}
 	return nil
+}
+
+// busyFor is how long removing an event is tried again. A trigger that was removed
+// is freed later, and holds the event that it turned until then (Linux 7.2: some
+// milliseconds).
+const busyFor = time.Second
+
+// remove writes data, which removes events, and tries again while they are busy
+// and nothing shows by whom.
+func (a *Applied) remove(data string) error {
+	for end := time.Now().Add(busyFor); ; time.Sleep(busyFor / 100) {
+		a.view.stale()
+		err := a.t.FS.Write(dynamicEvents, data, tracefs.Append)
+		if !errors.Is(err, unix.EBUSY) || strings.Contains(data, "\n") || time.Now().After(end) {
+			return err
+		}
+		if d, parseErr := command.Parse(dynamicEvents, data); parseErr == nil {
+			if d, ok := d.(*command.Delete); ok && len(a.uses(d.EventName)) > 0 {
+				return err
+			}
+		}
+	}
 }
 
 // gone demands that what was removed is not shown any more: "!hist:…" that fits
@@ -333,6 +392,15 @@ func (a *Applied) whoHolds(s *step, err error) error {
 		return fmt.Errorf("take back: %w", err)
 	}
 	name := s.event()
+	uses := a.uses(name)
+	if len(uses) == 0 {
+		uses = append(uses, "something uses it")
+	}
+	return fmt.Errorf("event '%s' cannot be removed: %s (%w)", name, strings.Join(uses, ", "), unix.EBUSY)
+}
+
+// uses tells what uses an event, as far as tracefs shows it.
+func (a *Applied) uses(name command.EventName) []string {
 	var uses []string
 	if on := a.enabledIn(name); on != "" {
 		uses = append(uses, "it is on in "+on)
@@ -350,11 +418,8 @@ func (a *Applied) whoHolds(s *step, err error) error {
 			}
 		}
 	}
-	if len(uses) == 0 {
-		uses = append(uses, "something uses it")
-	}
 	slices.Sort(uses)
-	return fmt.Errorf("event '%s' cannot be removed: %s (%w)", name, strings.Join(uses, ", "), unix.EBUSY)
+	return uses
 }
 
 // triggersOn lists where an event has triggers, "" if nowhere.

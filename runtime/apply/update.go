@@ -89,6 +89,9 @@ func (a *Applied) presence() ([]Presence, error) {
 		if err != nil {
 			return nil, err
 		}
+		if there == Absent && a.removedLater(i) {
+			there = Present // that it is not there is what the script says
+		}
 		list[i] = there
 		if a.steps[i].Kind == journal.Value {
 			last[a.steps[i].File] = i
@@ -100,6 +103,17 @@ func (a *Applied) presence() ([]Presence, error) {
 		}
 	}
 	return list, nil
+}
+
+// removedLater reports whether a later step removes the trigger of step i.
+func (a *Applied) removedLater(i int) bool {
+	s := &a.steps[i]
+	for k := i + 1; k < len(a.steps); k++ {
+		if o := &a.steps[k]; a.left(k) && s.Kind == journal.Command && o.File == s.File && o.Data == "!"+s.Data {
+			return true
+		}
+	}
+	return false
 }
 
 // matches returns for each wanted step the one of a that is the same, -1 for
@@ -326,6 +340,31 @@ func (a *Applied) again(list []int) error {
 type Drift struct {
 	Step journal.Step
 	Is   Presence // Absent or Changed
+}
+
+// Drifts tells what others have changed of what was applied: steps that the kernel
+// does not show, or shows otherwise. Values that change without anybody's doing do
+// not count: those that the script's own triggers turn, and lists of threads.
+func (a *Applied) Drifts() ([]Drift, error) {
+	a.view.stale()
+	presence, err := a.presence()
+	if err != nil {
+		return nil, err
+	}
+	turned := map[string]bool{}
+	for i := range a.steps {
+		if a.steps[i].Kind == journal.Kept {
+			turned[a.steps[i].File] = true
+		}
+	}
+	var list []Drift
+	for i := range a.steps {
+		s := &a.steps[i]
+		if a.left(i) && presence[i] != Present && !(s.Kind == journal.Value && (turned[s.File] || listsThreads(s.File))) {
+			list = append(list, Drift{s.Step, presence[i]})
+		}
+	}
+	return list, nil
 }
 
 // Drifts tells what of the journal's steps is not in the kernel any more, or is

@@ -122,7 +122,7 @@ func proveSignals(b *bench) {
 	b.foreign()
 	script := b.script()
 	before := b.whole()
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGUSR1, syscall.SIGALRM} {
 		r := b.start(nil, script)
 		_ = r.cmd.Process.Signal(s)
 		if code := r.end(); code != 128+int(s) {

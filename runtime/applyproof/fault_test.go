@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,8 +37,10 @@ type faulty struct {
 	after bool
 	kill  bool
 
-	n     int
-	tried bool
+	atRead int // the read that fails, counted from 1; 0 is none
+	reads  int
+	n      int
+	tried  bool
 }
 
 func (f *faulty) change(do func() error) error {
@@ -68,6 +71,17 @@ func (f *faulty) fault() error {
 
 func (f *faulty) Write(name, data string, mode tracefs.Mode) error {
 	return f.change(func() error { return f.FS.Write(name, data, mode) })
+}
+
+// Read fails too, where nothing is to be killed: a process that ends there has
+// changed as much as at the change after it.
+func (f *faulty) Read(name string) ([]byte, error) {
+	n := f.reads
+	f.reads++
+	if f.atRead > 0 && n == f.atRead-1 {
+		return nil, f.fault()
+	}
+	return f.FS.Read(name)
 }
 
 func (f *faulty) MakeInstance(name string) error {
@@ -123,6 +137,12 @@ func child() int {
 	if err != nil || p == nil {
 		return 2
 	}
+	if limit, err := strconv.ParseUint(os.Getenv(childMark+"_LIMIT"), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}) != nil {
+			return 2
+		}
+	}
 	if words[4] == "wait" {
 		fmt.Println("ready")
 	}
@@ -173,7 +193,86 @@ func (b *bench) breakIn(name, text, instance string) {
 			break
 		}
 	}
-	b.Logf("%s: %d writes, %d changes of the kernel both ways, %d faults, %d foreign objects: all as before", name, len(p.Writes), changes, faults, theirs)
+	reads := b.breakReads(p, before, events)
+	b.Logf("%s: %d writes, %d changes of the kernel both ways, %d faults, %d reads broken, %d foreign objects: all as before", name, len(p.Writes), changes, faults, reads, theirs)
+}
+
+// breakReads has reads of the kernel fail, each once while a plan is applied and
+// taken back, up to a number of them.
+func (b *bench) breakReads(p *plan.Plan, before state, events []string) int {
+	const most = 150
+	whole := &faulty{FS: b.fs, at: -1}
+	b.applyBroken(whole, p)
+	step := max(1, whole.reads/most)
+	n := 0
+	for at := 1; at <= whole.reads; at += step {
+		f := &faulty{FS: b.fs, at: -1, atRead: at}
+		b.applyBroken(f, p)
+		n++
+		if !b.same(fmt.Sprintf("read %d broken", at), before, b.state(events)) {
+			b.FailNow()
+		}
+	}
+	return n
+}
+
+// applyBroken applies a plan through f, and cleans up.
+func (b *bench) applyBroken(f *faulty, p *plan.Plan) {
+	base := b.tempDir()
+	defer os.RemoveAll(base)
+	dir, err := journal.OpenDir(base+"/ep", true)
+	if err != nil {
+		b.Fatalf("%v", err)
+	}
+	defer dir.Close()
+	_ = applyAndUndo(f, dir, p) // the journal tells
+	b.recover(dir)
+}
+
+// breakJournal has the journal take no more than so many bytes, as on a full disk:
+// in the middle of a line, and at its ends.
+func breakJournal(b *bench) {
+	name, text := "removals.ep", removalScript
+	if !b.eprobes() {
+		name, text = "probes.ep", probeScript
+	}
+	p, why := b.compile(name, text, "ep-fault")
+	if p == nil {
+		b.Fatalf("%s does not compile: %s", name, why)
+	}
+	b.foreign()
+	events := touched(p)
+	before := b.state(events)
+	n, refused := 0, 0
+	for limit := 1; ; limit += 97 {
+		base := b.tempDir()
+		cmd := b.childCommand(base+"/ep", p, text, "ep-fault", -1, "journal")
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s_LIMIT=%d", childMark, limit))
+		cmd.Stderr = nil
+		err := cmd.Run()
+		dir, openErr := journal.OpenDir(base+"/ep", true)
+		if openErr != nil {
+			b.Fatalf("%v", openErr)
+		}
+		if err := dir.Sweep(); err != nil {
+			b.Errorf("%v", err)
+		}
+		b.recover(dir)
+		_ = dir.Close()
+		_ = os.RemoveAll(base)
+		if !b.same(fmt.Sprintf("a journal of %d bytes", limit), before, b.state(events)) {
+			b.FailNow()
+		}
+		n++
+		if err == nil {
+			break
+		}
+		refused++
+	}
+	if refused < 10 {
+		b.Errorf("only %d of %d journals were too short", refused, n)
+	}
+	b.Logf("%d journals cut off at each 97th byte: all as before", n)
 }
 
 // touched lists the events that a plan writes to, as "system/event".

@@ -31,6 +31,13 @@ var cases = []vm.Case{
 	on("scripts", 10*time.Minute, runScripts),
 	on("faults-openat", 10*time.Minute, func(b *bench) { b.breakScript("openat.ep", "") }),
 	on("faults-many", 10*time.Minute, func(b *bench) { b.breakScript("many.ep", manyScript) }),
+	on("faults-removals", 10*time.Minute, func(b *bench) { b.breakScript("removals.ep", removalScript) }),
+	on("faults-actions", 10*time.Minute, func(b *bench) { b.breakTopLevel("actions.ep", actionScript) }),
+	on("faults-journal", 10*time.Minute, breakJournal),
+	on("changed-meanwhile", 3*time.Minute, proveChangedMeanwhile),
+	on("child-of-killed", 3*time.Minute, proveChildOfKilled),
+	on("others-records", 3*time.Minute, proveOthersRecords),
+	on("actions-undone", 3*time.Minute, proveActionsUndone),
 	on("faults-top-level", 10*time.Minute, func(b *bench) { b.breakTopLevel("hists.ep", histScript) }),
 	on("faults-update", 10*time.Minute, breakUpdates),
 	complaining(on("killed-at-any-time", 10*time.Minute, killAtAnyTime)),
@@ -172,6 +179,29 @@ hist sizes from kmem.kmalloc by size = log2(bytes_req) sort by size
 trace opened, lat, slim
 trace sched.sched_process_exit where pid > 1
 on slim where next == 1 do stack
+`
+
+// removalScript has a plan that removes triggers again, and events that triggers
+// turn on and off.
+const removalScript = `
+event sw from sched.sched_switch { next_pid }
+event once from sched.sched_wakeup as a then sched.sched_switch as b by a.pid == b.next_pid
+then sched.sched_switch as c by b.next_pid == c.prev_pid { pid = a.pid, l = c.$time - a.$time }
+trace once
+on sched.sched_process_fork do start sw
+on sched.sched_process_exit do stop sw
+on sw where next_pid == 1 do stop
+`
+
+// actionScript turns its own events, the kernel's, and the whole buffer.
+const actionScript = `
+event forked from sched.sched_process_fork { child_pid }
+event gone from sched.sched_process_exit { pid }
+event slim from sched.sched_switch { prev = prev_pid }
+trace forked
+on forked do start slim
+on gone do stop
+on gone do start power.cpu_idle
 `
 
 // histScript is what a top level can have beside others.

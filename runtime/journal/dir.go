@@ -116,7 +116,24 @@ func (d *Dir) Lock(waits func()) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
-// Create makes the journal called id and notes its head. The error is
+// Held reports whether the process that made a journal still has it open, in
+// whatever PID namespace that process is. What cannot be told counts as held:
+// nothing of it is touched.
+func (d *Dir) Held(id string) bool {
+	name, err := fileName(id)
+	if err != nil {
+		return false
+	}
+	f, err := d.root.Open(name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close() // which unlocks
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
+}
+
+// Create makes the journal called id, locks it for as long as the Writer is open,
+// and notes its head. The error is
 // fs.ErrExist, wrapped, if there is one of the name.
 func (d *Dir) Create(id string, h Head) (*Writer, error) {
 	name, err := fileName(id)
@@ -133,6 +150,9 @@ func (d *Dir) Create(id string, h Head) (*Writer, error) {
 		return nil, fmt.Errorf("make a journal: %w", err)
 	}
 	w := &Writer{dir: d, id: id, file: f}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock a journal: %w", err), w.Remove())
+	}
 	if err := w.write(text.Bytes(), false); err != nil {
 		return nil, errors.Join(err, w.Remove())
 	}

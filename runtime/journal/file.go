@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -103,7 +104,11 @@ type Writer struct {
 	dir  *Dir
 	id   string
 	file *os.File
+	torn bool // the file ends in a part of a line
 }
+
+// errTorn says that nothing can be noted behind a part of a line.
+var errTorn = errors.New("an earlier write failed")
 
 // ID returns the name of the journal's file.
 func (w *Writer) ID() string { return w.id }
@@ -150,8 +155,21 @@ func (w *Writer) note(l line) error {
 // write appends lines. A process that is killed loses nothing of what it wrote;
 // synced is for a power loss, after which the kernel has forgotten too, so that
 // it is done once, where the folder may be on a disk.
+//
+// A write that fails, as on a full disk, may leave a part of a line, which the next
+// one would make nonsense of: it is cut off.
 func (w *Writer) write(text []byte, sync bool) error {
-	if _, err := w.file.Write(text); err != nil {
+	if w.torn {
+		return fmt.Errorf("write the journal: %w", errTorn)
+	}
+	info, err := w.file.Stat()
+	if err == nil {
+		_, err = w.file.Write(text)
+	}
+	if err != nil {
+		if info != nil {
+			w.torn = w.file.Truncate(info.Size()) != nil
+		}
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	if !sync {

@@ -40,8 +40,8 @@ type Head struct {
 	User     int       `json:"user"` // the owner's user, or that of sudo
 }
 
-// Step is one change of the kernel: a write to a file of tracefs, or an
-// instance made.
+// Step is one change of the kernel: a write to a file of tracefs, an instance
+// made, or a file that the kernel itself will change.
 type Step struct {
 	Kind Change `json:"kind"`
 	File string `json:"file"` // from the root of tracefs; of an instance its folder
@@ -67,6 +67,7 @@ const (
 	Command  Change = "command"  // appended to a file of commands
 	Value    Change = "value"    // put into a file of one value
 	Instance Change = "instance" // a folder made
+	Kept     Change = "kept"     // nothing yet: what a file holds that later steps have the kernel change
 )
 
 // State is how far a step has come.

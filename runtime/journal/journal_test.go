@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 )
@@ -204,5 +206,58 @@ func TestJournalThatWasNotBegunIsNothing(t *testing.T) {
 		if list, err := d.List(); err != nil || len(list) != 1 {
 			t.Errorf("%q, swept: got %d journals and %v", torn, len(list), err)
 		}
+	}
+}
+
+// TestJournalIsHeldByWhoWritesIt: also where the process's number means nothing.
+func TestJournalIsHeldByWhoWritesIt(t *testing.T) {
+	d := newDir(t)
+	w, err := d.Create("run-1", Head{Kind: Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Held("run-1") || d.Held("run-2") {
+		t.Errorf("open: held %v, another %v", d.Held("run-1"), d.Held("run-2"))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if d.Held("run-1") {
+		t.Error("closed, and held")
+	}
+}
+
+// TestFailedWriteLeavesNoPartOfALine: a disk that is full for a while.
+func TestFailedWriteLeavesNoPartOfALine(t *testing.T) {
+	d := newDir(t)
+	w, err := d.Create("run-1", Head{Kind: Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	info, err := w.file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(info.Size()) + 9, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	failed := w.Plan([]Step{{Kind: Instance, File: "instances/a"}})
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if failed == nil {
+		t.Error("a write beyond the limit succeeded")
+	}
+	if err := w.Plan([]Step{{Kind: Instance, File: "instances/b"}}); err != nil {
+		t.Error(err)
+	}
+	if j, err := d.Read("run-1"); err != nil || len(j.Steps) != 1 || j.Steps[0].File != "instances/b" {
+		t.Errorf("got %+v and %v", j, err)
 	}
 }

@@ -99,16 +99,26 @@ func Start(args []string, stdin io.Reader, stdout, stderr io.Writer) (*Child, er
 		Path: "/proc/self/exe", Args: args, Env: append(os.Environ(), gateMark+"="+path),
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, ExtraFiles: []*os.File{gateRead, readyWrite},
 	}
-	err = c.cmd.Start()
+	// If this process is killed, the program is asked to end. The kernel does so
+	// when the thread ends that started it: one is kept for that.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = c.cmd.Wait() // code tells
+			close(c.done)
+		}
+	}()
+	err = <-started
 	_ = readyWrite.Close() // the gate's
 	if err != nil {
 		_ = gateWrite.Close() // nobody reads
 		return nil, fmt.Errorf("run '%s': %w", args[0], err)
 	}
-	go func() {
-		_ = c.cmd.Wait() // code tells
-		close(c.done)
-	}()
 	if _, err := io.ReadFull(readyRead, make([]byte, 1)); err != nil {
 		c.Stop()
 		return nil, fmt.Errorf("run '%s': it did not start", args[0])

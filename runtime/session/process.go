@@ -102,8 +102,7 @@ func (r *run) followed() ([]int, error) {
 
 // gateTriggers gives triggers without a condition one that always holds. The
 // kernel calls those without one before it looks at the thread
-// (__trace_trigger_soft_disabled), those with one behind it. A removal gets it too,
-// for what undoes that makes the trigger again, and must make the same.
+// (__trace_trigger_soft_disabled), those with one behind it.
 func gateTriggers(p *plan.Plan) {
 	for i := range p.Writes {
 		w := &p.Writes[i]
@@ -112,7 +111,7 @@ func gateTriggers(p *plan.Plan) {
 			continue
 		}
 		t, ok := c.(*command.Trigger)
-		if !ok || t.If != nil {
+		if !ok || t.Remove || t.If != nil {
 			continue
 		}
 		t.If = always()

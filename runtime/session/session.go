@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -63,6 +64,7 @@ type Result struct {
 	Missed  uint64        // calls whose return a probe could not follow
 	Took    time.Duration // from the first event on
 	Tracing time.Time     // since when events were recorded
+	Changed []string      // files that others changed what the run did to
 	Exit    int           // what Child ended with: its code, or 128 and a signal's number; -1 if it was ended
 }
 
@@ -204,6 +206,7 @@ func (r *run) trace(ctx context.Context) error {
 		defer r.contain()
 		<-over.Done()
 		r.result.Took = time.Since(r.result.Tracing)
+		r.result.Changed = r.changed()
 		r.quiet()
 	})
 	wait.Go(func() {
@@ -286,6 +289,38 @@ func (r *run) watch(ctx context.Context) {
 			r.show(func() error { return r.Output.Tables(tables, false) })
 		}
 	}
+}
+
+// changed lists the files in which others changed what the run did, or stopped its
+// recording.
+func (r *run) changed() []string {
+	drifts, err := r.applied.Drifts()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var files []string
+	for _, d := range drifts {
+		if d.Step.File != "" && !slices.Contains(files, d.Step.File) {
+			files = append(files, d.Step.File)
+		}
+	}
+	file := tracefs.In(r.plan.Instance, "tracing_on")
+	if text, err := r.FS.Read(file); err == nil && r.ours && !r.turnsRecording() && strings.TrimSpace(string(text)) == "0" {
+		files = append(files, file)
+	}
+	return files
+}
+
+// turnsRecording reports whether the script itself turns its buffer on and off.
+func (r *run) turnsRecording() bool {
+	is := func(file string) bool { return path.Base(file) == "tracing_on" }
+	for i := range r.plan.Writes {
+		w := &r.plan.Writes[i]
+		if is(w.File) || slices.ContainsFunc(w.Restore, func(x plan.Write) bool { return is(x.File) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // quiet stops recording, so that reading comes to an end. In an instance of

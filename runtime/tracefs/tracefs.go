@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/eptrace/ep/compiler/plan"
 )
 
 // ErrNotFound says that there is no tracefs.
@@ -189,9 +191,9 @@ func (f *FS) RemoveInstance(name string) error {
 	}
 }
 
-// checkInstance returns an error unless name is that of one folder.
+// checkInstance returns an error unless name is one that an instance may have.
 func checkInstance(name string) error {
-	if name == "." || path.Base(name) != name || !fs.ValidPath(name) {
+	if !plan.ValidInstance(name) {
 		return fmt.Errorf("instance '%s': %w", name, fs.ErrInvalid)
 	}
 	return nil
