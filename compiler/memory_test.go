@@ -15,8 +15,10 @@ func TestAnArgumentOfAFunctionMayBeSaidToBeTheCallers(t *testing.T) {
 			"p:ep_caller/do_sys_openat2_enter do_sys_openat2 f=+0($arg2):ustring"},
 		{"return", "6.17-x86_64", "trace func vfs_read { f = str(buf as user *char) }",
 			"f:ep_caller/vfs_read vfs_read%return f=+0($arg2):ustring"},
-		{"kernel", "6.17-x86_64", "trace func do_sys_openat2.enter { f = str(filename) }",
-			"f:ep_caller/do_sys_openat2_enter do_sys_openat2 f=+0($arg2):string"},
+		{"known", "6.17-x86_64", "trace func do_sys_openat2.enter { f = str(filename) }",
+			"f:ep_caller/do_sys_openat2_enter do_sys_openat2 f=+0($arg2):ustring"},
+		{"kernel", "6.17-x86_64", "trace func getname_kernel.enter { f = str(filename) }",
+			"f:ep_caller/getname_kernel_enter getname_kernel f=+0($arg1):string"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -82,6 +82,9 @@ type jsonField struct {
 	Signed bool        `json:"signed,omitempty"`
 	Flags  bool        `json:"flags,omitempty"`
 	Values []jsonValue `json:"values,omitempty"`
+
+	Through    []string `json:"through,omitempty"`
+	MayBeEmpty bool     `json:"may_be_empty,omitempty"`
 }
 
 type jsonValue struct {
@@ -142,7 +145,9 @@ func newStream(p *plan.Plan, s *plan.Stream) jsonStream {
 		Fields: []jsonField{}, Place: p.Script.Place(s.Span),
 	}
 	for _, f := range s.Fields {
-		out.Fields = append(out.Fields, newField(f.Name, f.Kernel, f.Type))
+		field := newField(f.Name, f.Kernel, f.Type)
+		field.Through, field.MayBeEmpty = f.Through, f.MayBeEmpty
+		out.Fields = append(out.Fields, field)
 	}
 	return out
 }

@@ -70,6 +70,9 @@ type Field struct {
 	Span  source.Span // of the name or, where it names itself, of the value
 	Type  types.Type  // as the event carries it
 	Value Expr        // of Type
+
+	Hidden  bool     // kept to tell whether others could be read; not shown
+	Through []*Field // what tells whether Value could be read (package lower makes these)
 }
 
 // Stage is one of the happenings that an event is made of.

@@ -192,6 +192,26 @@ func (l *lowerer) warn(code diag.Code, sp source.Span, message string, notes ...
 	l.list = append(l.list, diag.Diagnostic{Severity: diag.Warning, Code: code, Source: l.prog.Source, Span: sp, Message: message, Notes: notes})
 }
 
+// faultUntold warns once of a value that may be what an earlier record left.
+func (l *lowerer) faultUntold(sp source.Span, message string, notes ...diag.Note) {
+	for _, d := range l.list {
+		if d.Code == diag.FaultUntold && (sp.Contains(d.Span) || d.Span.Contains(sp)) { // a chain has a warning for the part that is too long
+			return
+		}
+	}
+	l.warn(diag.FaultUntold, sp, message, notes...)
+}
+
+func (l *lowerer) userFaultUntold(sp source.Span) {
+	l.faultUntold(sp, "this kernel does not tell whether user memory could be read: if it could not, the value is left from an earlier record",
+		todo("only a pointer that is NULL is told; read the kernel's copy where there is one"))
+}
+
+func (l *lowerer) chainUntold(sp source.Span) {
+	l.faultUntold(sp, fmt.Sprintf("of more than %d pointers behind each other only the first are checked: if a later one is NULL, the value is left from an earlier record", maxThrough),
+		todo("test the later pointers in a 'where'"))
+}
+
 func (l *lowerer) textCut(sp source.Span) {
 	for _, d := range l.list {
 		if d.Code == diag.TextCut && d.Span == sp {

@@ -228,6 +228,10 @@ type observed struct {
 // observe finds or makes an event that has the wanted values of a stage, as the
 // script means them. own asks for a hidden event in any case.
 func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []value, own bool) *observed {
+	st = l.guardStages([]*ir.Stage{st})[0]
+	for _, w := range want { // what could not be read is not counted
+		st.Where = once(ir.And(st.Where, l.readable(w.x, []*ir.Stage{st})))
+	}
 	ev := &ir.Event{Name: name, Span: st.Span, Whole: whole, Inline: true, Stages: []*ir.Stage{st}}
 	labels := labels{}
 	column := make([]int, len(want)) // of each value that no event has by itself, where it is in the event

@@ -39,6 +39,8 @@ func Lower(prog *ir.Program, t *target.Target) (*plan.Plan, diag.List) {
 
 		timed: source.NoSpan,
 	}
+	l.guards()
+	l.shown = onlyShown(prog)
 	for _, ev := range prog.Events {
 		l.event(ev)
 	}
@@ -126,6 +128,7 @@ type lowerer struct {
 	names  *names
 	tables map[*ir.Hist][]command.EventName // the events that a hist sits on
 
+	shown       map[*ir.Event]bool     // events whose records are shown and used for nothing else
 	triggers    map[string]bool        // kinds of triggers that events have
 	tracepoints map[string]source.Span // raw tracepoints that have a probe, with where the script has it
 
@@ -287,9 +290,18 @@ func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
 		s.Name = strings.TrimSuffix(tr.Event.Name, l.prog.Options.Suffix)
 	}
 	for _, f := range tr.Event.Fields {
-		if c := r.column(f.Name); c != nil {
-			s.Fields = append(s.Fields, plan.Field{Name: f.Name, Type: f.Type, Kernel: c.kernel})
+		c := r.column(f.Name)
+		if c == nil || f.Hidden {
+			continue
 		}
+		field := plan.Field{Name: f.Name, Type: f.Type, Kernel: c.kernel}
+		for _, t := range f.Through {
+			if r.column(t.Name) != nil {
+				field.Through = append(field.Through, t.Name)
+			}
+		}
+		field.MayBeEmpty = c.kernel == "ustring" && l.t.Has(target.QuirkEmptyUserText)
+		s.Fields = append(s.Fields, field)
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
@@ -131,6 +132,9 @@ func (b *probeBuilder) record(k kind) *record {
 func (b *probeBuilder) finish(r *record, rec *recipe) bool {
 	ok := true
 	for _, f := range rec.fields {
+		b.labels[f.Name] = true
+	}
+	for _, f := range rec.fields {
 		ok = b.add(f.Name, f.Value, f.Span) != nil && ok
 	}
 	if !ok {
@@ -174,6 +178,12 @@ func (b *probeBuilder) add(name string, x ir.Expr, sp source.Span) *column {
 	b.into.columns = append(b.into.columns, argColumn(name, x, a.Type))
 	c := b.into.columns[len(b.into.columns)-1]
 	b.byKey[x.String()] = &c
+	if b.needsEnd(x) {
+		end := &ir.Const{At: ir.At{T: types.String{}, Sp: source.NoSpan}, Value: constant.MakeString(plan.Unread)}
+		if b.add(b.labels.unique("end"), end, source.NoSpan) == nil {
+			return nil
+		}
+	}
 	return &c
 }
 

@@ -91,7 +91,18 @@ type Field struct {
 	Name   string     // as the script and the kernel call it
 	Type   types.Type // what a value means
 	Kernel string     // the kernel's type for it, in the words of the command that makes it
+	// Through names fields of the kernel's record that tell whether the value
+	// could be read: pointers, which are not in the first or last page, and texts,
+	// which are not Unread and have a length.
+	Through []string
+	// MayBeEmpty says that a text without a byte may be empty, as well as one that
+	// could not be read: the kernel does not tell.
+	MayBeEmpty bool
 }
+
+// Unread is what a text reads as whose memory could not be read: a plan puts it
+// behind a text, where the kernel then finds it.
+const Unread = "(fault)"
 
 // Table is a histogram to read.
 type Table struct {

@@ -112,8 +112,8 @@ func TestPrototypesOfKernels(t *testing.T) {
 			long = "s32"
 		}
 		for name, want := range map[string]string{
-			"vfs_read":       "(file: *struct file, buf: *char, count: u64, pos: *s64): s64",
-			"do_sys_openat2": "(dfd: s32, filename: *char, how: *struct open_how): " + long,
+			"vfs_read":       "(file: *struct file, buf: user *char, count: u64, pos: *s64): s64",
+			"do_sys_openat2": "(dfd: s32, filename: user *char, how: *struct open_how): " + long,
 			printk:           "(fmt: *char, …): s32",
 		} {
 			p, err := tg.FuncProto("", name)

@@ -40,7 +40,7 @@ func (t *Target) FuncProto(module, name string) (*Proto, error) {
 	}
 	if id, ok := b.find(d, name, btfFunc); ok {
 		if p := d.typ(d.typ(id).ref); p.kind == btfFuncProto {
-			return b.proto(d, p), nil
+			return markUser(name, b.proto(d, p)), nil
 		}
 	}
 	return nil, fmt.Errorf("function '%s': %w", name, ErrNotFound)

@@ -89,6 +89,7 @@ func TestQuirks(t *testing.T) {
 		QuirkTrailingOperator:    "...xx. .x",
 		QuirkFileAt:              "...x.. .x",
 		QuirkSymstr:              ".xxxxx xx",
+		QuirkEmptyUserText:       "xxx... x.",
 	}
 	compareTable(t, Quirks(), want)
 }

@@ -70,6 +70,10 @@ const (
 	// overwrote memory of their own. ep takes the type symbol, which is a number,
 	// and finds the name when it shows it.
 	QuirkSymstr Feature = "quirk: symstr writes beyond its text"
+	// QuirkEmptyUserText: an empty text in user memory is recorded with length 0,
+	// as one that cannot be read is (strncpy_from_user_nofault). 6.1.192 and
+	// 6.12.117 have it; 6.17.13, 7.2.13 and 7.3.4 have not.
+	QuirkEmptyUserText Feature = "quirk: empty user strings read as faults"
 )
 
 // quirkRule says which releases suffer: those in one of the ranges, from the
@@ -115,5 +119,6 @@ var quirkRules = []quirkRule{
 	{QuirkCommDereference, Eprobes, [][2]patch{{{5, 15, 0}, {6, 12, 117}}}},
 	{QuirkTrailingOperator, Hist, [][2]patch{{{6, 13, 0}, {7, 3, 4}}}},
 	{QuirkFileAt, UprobeEvents, [][2]patch{{{6, 13, 0}, {7, 2, 13}}}},
+	{QuirkEmptyUserText, UserString, [][2]patch{{{4, 20, 0}, {6, 17, 13}}}},
 	{QuirkSymstr, SymstrType, [][2]patch{{{6, 1, 0}, {}}}},
 }

@@ -328,6 +328,13 @@ const (
 	//	trace syscall openat { file = str(filename) }        # right: reads at the exit
 	UserMemoryAtEntry Code = "user-memory-at-entry"
 
+	// FaultUntold: a number in user memory, on a kernel that does not tell whether it
+	// could be read. What could not be read has the value of an earlier record. A warning.
+	//
+	//	trace func inet_stream_connect { f = (uaddr as user *sockaddr_in)->sin_family } # wrong on Linux 6.12
+	//	trace func inet_stream_connect { f = (uaddr as *sockaddr_in)->sin_family }      # right: the kernel has copied it
+	FaultUntold Code = "fault-untold"
+
 	// MemoryGone: the caller's memory is read after execve has replaced it.
 	//
 	//	trace syscall execve { file = str(filename) }         # wrong

@@ -29,6 +29,7 @@ var explained = [...]explanation{
 	{"duplicate-name", "Two events, hists, params or consts, two fields or two\nstages of one name.\n\n\t{ pid = prev_pid, pid = next_pid }    # wrong\n\t{ prev = prev_pid, next = next_pid }  # right"},
 	{"event-busy", "An event cannot be made, changed or removed while something\nelse uses it.\n\n\tep stop x  # wrong while another's probe or trigger hangs on its event\n\tep stop x  # right after that is gone"},
 	{"event-exists", "The target has an event of the name already.\n\n\tevent sched.sched_switch from sched.sched_wakeup  # wrong\n\tevent my.sched_switch from sched.sched_wakeup     # right"},
+	{"fault-untold", "A number in user memory, on a kernel that does not tell whether it\ncould be read. What could not be read has the value of an earlier record. A warning.\n\n\ttrace func inet_stream_connect { f = (uaddr as user *sockaddr_in)->sin_family } # wrong on Linux 6.12\n\ttrace func inet_stream_connect { f = (uaddr as *sockaddr_in)->sin_family }      # right: the kernel has copied it"},
 	{"format-failed", "A bug: formatting would have changed what a script means.\nThe script is left as it is.\n\n\tep fmt x.ep  # wrong, and not the script's fault: report it\n\tx.ep         # right: it is as it was"},
 	{"index-out-of-range", "An element that the array does not have.\n\n\tx = args[6]  # wrong: there are six, 0 to 5\n\tx = args[5]  # right"},
 	{"invalid-name", "A name that the kernel refuses, or by which it would mean\nsomething else.\n\n\t{ stacktrace = prev_pid }  # wrong\n\t{ pid = prev_pid }         # right"},

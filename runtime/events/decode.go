@@ -17,6 +17,7 @@ type op struct {
 	kind     opKind
 	digits   digits // of a number
 	canFault bool   // text of no bytes at all could not be read
+	mayEmpty bool   // or is empty
 	size     int    // bytes at offset
 	offset   int    // from the start of the record
 	from     int    // what a dynamic field's offset is counted from
@@ -65,6 +66,7 @@ func newOp(p plan.Field, k *target.Field) (op, error) {
 			// trace_probe_tmpl.h and trace_probe.c (print_type_string): what
 			// could not be read has length 0; the empty text has its NUL.
 			o.canFault = p.Kernel == "string" || p.Kernel == "ustring" || p.Kernel == "symstr"
+			o.mayEmpty = p.MayBeEmpty
 		case types.Stack:
 			o.kind = opDynStack
 		case types.Array, types.Struct:
@@ -128,6 +130,9 @@ func (o *op) decode(record []byte, v *Value) {
 		if o.kind == opDynText {
 			if length == 0 && o.canFault {
 				v.State = Fault
+				if o.mayEmpty {
+					v.State = FaultOrEmpty
+				}
 			}
 			v.Data = untilNUL(v.Data)
 		}

@@ -20,6 +20,7 @@ type Stream struct {
 	Fields []Field
 
 	ops      []op
+	through  [][]op // for each field, what tells whether it could be read
 	common   common
 	form     []piece // how the script wants a line; nil for the default
 	jsonHead []byte  // {"event":NAME,"time":
@@ -95,9 +96,10 @@ type State uint8
 
 // The states.
 const (
-	Present State = iota
-	Fault         // the kernel could not read the memory; it prints "(fault)"
-	Bad           // the record is too short for the field, or points outside of itself
+	Present      State = iota
+	Fault              // the kernel could not read the memory; it prints "(fault)"
+	FaultOrEmpty       // the kernel does not tell whether it could not read the text, or it is empty
+	Bad                // the record is too short for the field, or points outside of itself
 )
 
 // Int returns a number's value as a signed one.
@@ -134,7 +136,11 @@ func NewStream(s plan.Stream, f *target.Format) (*Stream, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event '%s.%s': field '%s': %w", s.Group, s.Event, field.Name, err)
 		}
-		out.ops = append(out.ops, o)
+		through, err := throughOps(field, f)
+		if err != nil {
+			return nil, fmt.Errorf("event '%s.%s': field '%s': %w", s.Group, s.Event, field.Name, err)
+		}
+		out.ops, out.through = append(out.ops, o), append(out.through, through)
 		out.Fields = append(out.Fields, newField(field.Name, field.Type))
 	}
 	out.form, err = parseForm(s.Print, out.Fields)
@@ -164,5 +170,13 @@ func (s *Stream) Decode(record []byte, r *Record) {
 	r.Values = r.Values[:len(s.ops)]
 	for i := range s.ops {
 		s.ops[i].decode(record, &r.Values[i])
+		for j := range s.through[i] {
+			if r.Values[i].State != Present {
+				break
+			}
+			if s.through[i][j].unread(record) {
+				r.Values[i] = Value{State: Fault}
+			}
+		}
 	}
 }

@@ -18,6 +18,8 @@ func (x *show) appendValue(dst []byte, v *Value, n *Names, quote bool) []byte {
 	switch v.State {
 	case Fault:
 		return append(dst, "(fault)"...)
+	case FaultOrEmpty:
+		return append(dst, "(fault or empty)"...)
 	case Bad:
 		return append(dst, '?')
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // cases are what every kernel is asked, in one boot.
-var cases = slices.Concat(functionCases, spanCases, memberCases, splitCases, placeCases, quirkCases, socketCases, tracepointCases, severalCases, userCases, refusedCases, deadlyCases)
+var cases = slices.Concat(functionCases, spanCases, memberCases, faultCases, splitCases, placeCases, quirkCases, socketCases, tracepointCases, severalCases, userCases, refusedCases, deadlyCases)
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childArg {
