@@ -116,7 +116,7 @@ func proveOthersRecords(b *bench) {
 		if err != nil {
 			b.Fatalf("%v", err)
 		}
-		return strings.Count(string(text), "mark")
+		return strings.Count(string(text), ": mark\n")
 	}
 	const script = "event slim from sched.sched_switch { prev = prev_pid }\ntrace slim"
 	b.output(0, "run", "--for", "200ms", "--instance", "theirs", "-e", script) // empty: nothing is lost
