@@ -2,13 +2,13 @@ package diag
 
 // The codes of lang/syntax. A script with one of these is not checked further.
 const (
-	// Syntax: something is missing or stands where it cannot.
+	// Syntax: something is missing, or is where it cannot be.
 	//
 	//	trace sched.sched_switch where {        # wrong
 	//	trace sched.sched_switch where x > 1 {  # right
 	Syntax Code = "syntax"
 
-	// BadCharacter: a character that is in no word of the language.
+	// BadCharacter: a character that the language does not use.
 	//
 	//	trace a.b; trace c.d  # wrong
 	//	trace a.b  trace c.d  # right
@@ -20,7 +20,7 @@ const (
 	//	trace a.b # all of it   # right
 	BadComment Code = "bad-comment"
 
-	// BadNumber: digits and letters that are no number, or not in 64 bits.
+	// BadNumber: a malformed number, or one that does not fit in 64 bits.
 	//
 	//	size 1MB   # wrong
 	//	size 1MiB  # right
@@ -39,13 +39,13 @@ const (
 	//	comm == "bash"  # right
 	UnterminatedString Code = "unterminated-string"
 
-	// UnclosedBracket: a bracket without its partner.
+	// UnclosedBracket: an unmatched bracket.
 	//
 	//	x = str(name   # wrong
 	//	x = str(name)  # right
 	UnclosedBracket Code = "unclosed-bracket"
 
-	// ReservedWord: a reserved word where a name is wanted.
+	// ReservedWord: a reserved word where a name is expected.
 	//
 	//	param from = 3    # wrong
 	//	param `from` = 3  # right
@@ -63,27 +63,27 @@ const (
 	//	where 1 < pid && pid < 9  # right
 	ChainedComparison Code = "chained-comparison"
 
-	// UnknownStatement: text that begins no statement.
+	// UnknownStatement: text that does not begin a statement.
 	//
 	//	evnt e from a.b   # wrong
 	//	event e from a.b  # right
 	UnknownStatement Code = "unknown-statement"
 
-	// MisplacedClause: a clause that is misspelt, stands in the wrong order, is
-	// given twice, or is of another statement.
+	// MisplacedClause: a clause that is misspelt, in the wrong order, given twice,
+	// or part of another statement.
 	//
 	//	event e from a.b having x > 1 size 128  # wrong
 	//	event e from a.b size 128 having x > 1  # right
 	MisplacedClause Code = "misplaced-clause"
 
-	// TooDeep: an expression or a type that nests too deep, or a statement that
-	// is too long.
+	// TooDeep: an expression or a type that is nested too deep, or a statement
+	// that is too long.
 	//
-	//	where ((((… x …))))  # wrong: more than 200 brackets in each other
+	//	where ((((… x …))))  # wrong: more than 200 nested brackets
 	//	where x               # right
 	TooDeep Code = "too-deep"
 
-	// TooManyErrors: the text has more errors than are shown.
+	// TooManyErrors: the text has so many errors that the rest was not read.
 	//
 	//	trace {{{{ …  # wrong, a hundred times
 	//	trace a.b     # right
@@ -93,7 +93,7 @@ const (
 // The code of lang/format.
 const (
 	// FormatFailed: a bug: formatting would have changed what a script means.
-	// The script is left as it is.
+	// The script is left unchanged.
 	//
 	//	ep fmt x.ep  # wrong, and not the script's fault: report it
 	//	x.ep         # right: it is as it was

@@ -12,7 +12,7 @@ func changed(src *source.Source) diag.Diagnostic {
 		Code:     diag.FormatFailed,
 		Source:   src,
 		Span:     source.NoSpan,
-		Message:  "internal error: formatting would change the script; it is left as it is",
+		Message:  "internal error: formatting would change the script; it is left unchanged",
 		Notes:    []diag.Note{{Span: source.NoSpan, Message: "please report this with the script"}},
 	}
 }

@@ -76,20 +76,20 @@ func wantAfter(what string, prev, got *lexer.Token) *mistake {
 	}
 	end := source.Pos(prev.Pos.Offset + len(prev.Value))
 	if got.EOF() || got.Type == typeNewline || got.Pos.Line > prev.Pos.Line {
-		m := newMistake(diag.Syntax, source.Span{Start: end, End: end}, "want %s after %s", what, quote(prev.Value))
+		m := newMistake(diag.Syntax, source.Span{Start: end, End: end}, "expected %s after %s", what, quote(prev.Value))
 		m.gap = source.Span{Start: end, End: source.Pos(got.Pos.Offset)}
 		return m
 	}
-	m := newMistake(diag.Syntax, spanOf(got), "want %s after %s, got %s", what, quote(prev.Value), quote(got.Value))
+	m := newMistake(diag.Syntax, spanOf(got), "expected %s after %s, found %s", what, quote(prev.Value), quote(got.Value))
 	m.gap = source.Span{Start: end, End: source.Pos(got.Pos.Offset)}
 	return m
 }
 
 func wantFirst(what string, got *lexer.Token) *mistake {
 	if got.EOF() {
-		return newMistake(diag.Syntax, source.Span{Start: source.Pos(got.Pos.Offset), End: source.Pos(got.Pos.Offset)}, "want %s", what)
+		return newMistake(diag.Syntax, source.Span{Start: source.Pos(got.Pos.Offset), End: source.Pos(got.Pos.Offset)}, "expected %s", what)
 	}
-	return newMistake(diag.Syntax, spanOf(got), "want %s, got %s", what, quote(got.Value))
+	return newMistake(diag.Syntax, spanOf(got), "expected %s, found %s", what, quote(got.Value))
 }
 
 // unclosedBracket says that closer is missing. List tells that a comma would
@@ -115,11 +115,11 @@ func unterminated(src *source.Source, sp source.Span, quoteMark byte) *mistake {
 	text := src.Slice(sp)
 	switch quoteMark {
 	case '`':
-		return newMistake(diag.UnterminatedString, sp, "a name in backticks ends with its line: '`' is missing")
+		return newMistake(diag.UnterminatedString, sp, "expected '`' before the end of the line")
 	case '\'':
-		return newMistake(diag.UnterminatedString, sp, "a character ends with its line: ''' is missing")
+		return newMistake(diag.UnterminatedString, sp, "expected ''' before the end of the line")
 	}
-	m := newMistake(diag.UnterminatedString, sp, "a string ends with its line: '\"' is missing")
+	m := newMistake(diag.UnterminatedString, sp, "expected '\"' before the end of the line")
 	if strings.HasSuffix(text, `\"`) {
 		m.note(`'\"' is a quote within the string; a backslash is '\\'`)
 	}
@@ -127,7 +127,7 @@ func unterminated(src *source.Source, sp source.Span, quoteMark byte) *mistake {
 }
 
 func emptyBackticks(sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "no name between the backticks")
+	return newMistake(diag.Syntax, sp, "expected a name between the backticks")
 }
 
 func badComment(sp source.Span, mark string) *mistake {
@@ -139,7 +139,7 @@ func badComment(sp source.Span, mark string) *mistake {
 }
 
 func semicolon(sp source.Span) *mistake {
-	return newMistake(diag.BadCharacter, sp, "no ';' is needed").
+	return newMistake(diag.BadCharacter, sp, "unexpected ';'").
 		note("a statement ends where the next begins; fields are separated by a comma or a line end").fix(sp, "")
 }
 
@@ -147,13 +147,13 @@ func badCharacter(sp source.Span, text string, letters bool) *mistake {
 	m := newMistake(diag.BadCharacter, sp, "%s has no meaning here", quote(text))
 	switch {
 	case letters:
-		m.note("names have the letters a to z and A to Z, digits and '_'; other names stand in backticks")
+		m.note("names consist of the letters a to z and A to Z, digits and '_'; put other names in backticks")
 	case text == "$":
-		m.note("'$' stands directly before the name of a context value: $tid")
+		m.note("write '$' directly before the name of a context value: $tid")
 	case text == "\\":
-		m.note("a statement goes on over line ends by itself")
+		m.note("a statement can continue on the next line without a mark")
 	case strings.Contains("“”„‘’«", text):
-		m.note("strings stand in plain double quotes")
+		m.note("write strings in plain double quotes")
 	}
 	return m
 }
@@ -163,11 +163,11 @@ func badNumber(sp source.Span, raw string, err error) *mistake {
 	switch err {
 	case errFraction:
 		if isDigit(raw[len(raw)-1]) {
-			return m.note("take a smaller unit: 1500us for 1.5ms; an address stands in quotes: \"10.0.0.1\"")
+			return m.note("use a smaller unit: 1500us for 1.5ms; write an address in quotes: \"10.0.0.1\"")
 		}
-		m.note("take a smaller unit: 1500us for 1.5ms")
+		m.note("use a smaller unit: 1500us for 1.5ms")
 	case errLeadingZero:
-		m.note("octal is written 0o%s", strings.TrimLeft(raw, "0_"))
+		m.note("write octal as 0o%s", strings.TrimLeft(raw, "0_"))
 	case errNoNumber:
 		i := 0
 		for i < len(raw) && isDigit(raw[i]) {
@@ -176,7 +176,7 @@ func badNumber(sp source.Span, raw string, err error) *mistake {
 		if unit, ok := nearUnits[strings.ToLower(raw[i:])]; ok {
 			return m.note("did you mean '%s%s'?", raw[:i], unit).fix(sp, raw[:i]+unit)
 		}
-		m.note("units are ns us ms s KiB MiB GiB; a name that starts with a digit stands in backticks: `%s`", raw)
+		m.note("units are ns us ms s KiB MiB GiB; put a name that starts with a digit in backticks: `%s`", raw)
 	}
 	return m
 }
@@ -185,7 +185,7 @@ func blankUnit(sp source.Span, number, unit string) *mistake {
 	if units[unit] == 0 {
 		unit = nearUnits[strings.ToLower(unit)]
 	}
-	return newMistake(diag.BadNumber, sp, "no blank stands between a number and its unit").
+	return newMistake(diag.BadNumber, sp, "unexpected space between a number and its unit").
 		note("write '%s%s'", number, unit).fix(sp, number+unit)
 }
 
@@ -195,7 +195,7 @@ func badEscape(sp source.Span, err error) *mistake {
 }
 
 func singleQuotes(sp source.Span, body string) *mistake {
-	return newMistake(diag.BadString, sp, "single quotes hold one character; strings stand in double quotes").
+	return newMistake(diag.BadString, sp, "single quotes hold one character; write a string in double quotes").
 		fix(sp, `"`+strings.ReplaceAll(body, `"`, `\"`)+`"`)
 }
 
@@ -209,11 +209,11 @@ func misspeltStatement(sp source.Span, got, head string) *mistake {
 }
 
 func notStatement(got word) *mistake {
-	m := newMistake(diag.UnknownStatement, got.span(), "want a statement, got %s", quote(got.text))
+	m := newMistake(diag.UnknownStatement, got.span(), "expected a statement, found %s", quote(got.text))
 	switch {
 	case isHead(got.text):
 	case kindOf(got.text) != KindName:
-		return m.note("a source stands after 'trace', 'hist', 'on' or 'event NAME from'")
+		return m.note("write a source after 'trace', 'hist', 'on' or 'event NAME from'")
 	case foreignHeads[got.text] != "":
 		return m.note("did you mean '%s'?", foreignHeads[got.text])
 	}
@@ -223,14 +223,14 @@ func notStatement(got word) *mistake {
 func reserved(got word) *mistake {
 	if got.is("hist") {
 		return newMistake(diag.ReservedWord, got.span(), "'hist' is a reserved word").
-			note("a key is grouped by powers of two with 'log2(x)'; as a name it stands in backticks: `hist`").fix(got.span(), "`hist`")
+			note("to group a key by powers of two, write 'log2(x)'; to use it as a name, put it in backticks: `hist`").fix(got.span(), "`hist`")
 	}
 	return newMistake(diag.ReservedWord, got.span(), "'%s' is a reserved word", got.text).
-		note("as a name it stands in backticks: `%s`", got.text).fix(got.span(), "`"+got.text+"`")
+		note("to use it as a name, put it in backticks: `%s`", got.text).fix(got.span(), "`"+got.text+"`")
 }
 
 func nameWithMarks(sp source.Span, text string) *mistake {
-	return newMistake(diag.Syntax, sp, "a name with such characters stands in backticks").
+	return newMistake(diag.Syntax, sp, "a name with such characters must be in backticks").
 		note("write `%s`", text).fix(sp, "`"+text+"`")
 }
 
@@ -240,23 +240,23 @@ func wrongOperator(sp source.Span, op string) *mistake {
 	case op == "=":
 		return newMistake(diag.BadOperator, sp, "'=' does not compare").note("write '=='").fix(sp, "==")
 	case right == "~":
-		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).
-			note("write '~' and a glob, in which '*' is any text and '?' one character").fix(sp, right)
+		return newMistake(diag.BadOperator, sp, "unknown operator '%s'", op).
+			note("write '~' and a glob, where '*' matches any string and '?' one character").fix(sp, right)
 	case right != "":
-		return newMistake(diag.BadOperator, sp, "there is no operator '%s'", op).note("write '%s'", right).fix(sp, right)
+		return newMistake(diag.BadOperator, sp, "unknown operator '%s'", op).note("write '%s'", right).fix(sp, right)
 	}
-	m := newMistake(diag.BadOperator, sp, "there is no operator '%s'", op)
+	m := newMistake(diag.BadOperator, sp, "unknown operator '%s'", op)
 	switch op {
 	case "<<", ">>":
-		m.note("multiply or divide by a power of two; 'bits(x, offset, width)' takes bits out")
+		m.note("multiply or divide by a power of two; 'bits(x, offset, width)' extracts bits")
 	case "%", "mod":
-		m.note("the remainder by a power of two is in the low bits: 'x & 7'")
+		m.note("for the remainder by a power of two, mask the low bits: 'x & 7'")
 	}
 	return m
 }
 
 func negatedOperator(sp source.Span, op string) *mistake {
-	return newMistake(diag.BadOperator, sp, "there is no operator '!%s'", op).note("write '!(x %s …)'", op)
+	return newMistake(diag.BadOperator, sp, "unknown operator '!%s'", op).note("write '!(x %s …)'", op)
 }
 
 func chained(sp source.Span, first Expr, op string) *mistake {
@@ -265,9 +265,9 @@ func chained(sp source.Span, first Expr, op string) *mistake {
 }
 
 func castBeforeMember(sp, cast source.Span, op string) *mistake {
-	m := newMistake(diag.Syntax, sp, "a cast before '%s' wants parentheses", op).at(cast, "put them around this")
+	m := newMistake(diag.Syntax, sp, "a cast before '%s' must be in parentheses", op).at(cast, "put them around this")
 	if op == "[" {
-		m.note("an array type is written [N]T")
+		m.note("write an array type as [N]T")
 	}
 	return m
 }
@@ -282,17 +282,17 @@ func notCallable(sp source.Span, x Expr) *mistake {
 			}
 			return m.note("write '%s ~ %s'", text, globOf[strings.ToLower(of.Raw)])
 		}
-		m.note("functions are called by their name alone: str(p), enter(E)")
+		m.note("functions are called by name: str(p), enter(E)")
 	}
 	return m
 }
 
 func cType(sp source.Span, word, name string) *mistake {
 	if word == "struct" || word == "enum" || word == "union" {
-		return newMistake(diag.Syntax, sp, "a type has no '%s' before its name", word).
+		return newMistake(diag.Syntax, sp, "unexpected '%s' before a type's name", word).
 			note("write '%s'; a pointer to it is '*%s'", name, name)
 	}
-	return newMistake(diag.Syntax, sp, "'%s' is no type here", word).note("whole numbers are u8 u16 u32 u64 and s8 s16 s32 s64")
+	return newMistake(diag.Syntax, sp, "unknown type '%s'", word).note("integer types are u8 u16 u32 u64 and s8 s16 s32 s64")
 }
 
 func tooDeep(sp source.Span) *mistake {
@@ -301,7 +301,7 @@ func tooDeep(sp source.Span) *mistake {
 
 func tooLong(sp source.Span) *mistake {
 	return newMistake(diag.TooDeep, sp, "more than %d operators in a row", maxChain).
-		note("many values are compared at once by 'in { … }'")
+		note("to compare with many values, write 'in { … }'")
 }
 
 func statementTooLong(sp source.Span) *mistake {
@@ -319,37 +319,37 @@ func nestedBraces(sp source.Span) *mistake {
 }
 
 func lineBeginsWithOperator(sp source.Span, op string) *mistake {
-	return newMistake(diag.Syntax, sp, "want a field, got '%s'", op).
-		note("a line goes on if it ends in the operator, not if the next begins with it")
+	return newMistake(diag.Syntax, sp, "expected a field, found '%s'", op).
+		note("to continue a line, end it with the operator; the next line cannot begin with it")
 }
 
 func colonEquals(sp source.Span) *mistake {
-	return newMistake(diag.Syntax, source.Span{Start: sp.End, End: sp.End}, "want a type after ':'").
-		note("a field without a type is written 'name = value'")
+	return newMistake(diag.Syntax, source.Span{Start: sp.End, End: sp.End}, "expected a type after ':'").
+		note("write a field without a type as 'name = value'")
 }
 
 func colonEqualsOperator(sp source.Span) *mistake {
-	return newMistake(diag.BadOperator, sp, "there is no operator ':='").note("write '='").fix(sp, "=")
+	return newMistake(diag.BadOperator, sp, "unknown operator ':='").note("write '='").fix(sp, "=")
 }
 
 func fieldWantsName(sp source.Span, got string) *mistake {
-	return newMistake(diag.Syntax, sp, "a field's name stands before '%s'", got).
+	return newMistake(diag.Syntax, sp, "expected a field's name before '%s'", got).
 		note("a field is 'name', 'name = value', 'name: type' or 'name: type = value'")
 }
 
 func fieldWithoutName(sp source.Span, got string) *mistake {
-	return newMistake(diag.Syntax, sp, "a field that is more than 'a.f' wants a name, got '%s'", got).
+	return newMistake(diag.Syntax, sp, "a field that is more than 'a.f' must have a name, found '%s'", got).
 		note("write 'name = value'")
 }
 
 // typeOfField says where the type of a field stands: `as` makes a value.
 func typeOfField(sp source.Span, name string) *mistake {
-	return newMistake(diag.Syntax, sp, "'as' does not stand behind the name of a field").
+	return newMistake(diag.Syntax, sp, "'as' cannot follow the name of a field").
 		note("write '%s: TYPE', or 'NAME = %s as TYPE'", name, name)
 }
 
 func clauseInBraces(sp source.Span, clause string) *mistake {
-	return newMistake(diag.MisplacedClause, sp, "'%s' does not stand in the braces of the fields", clause)
+	return newMistake(diag.MisplacedClause, sp, "'%s' cannot be inside the braces of the fields", clause)
 }
 
 // Clauses.
@@ -365,11 +365,11 @@ func misspeltKind(word word, kind string) *mistake {
 }
 
 func clauseTwice(got word, first source.Span) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "'%s' is given twice", got.text).at(first, "it is given here already")
+	return newMistake(diag.MisplacedClause, got.span(), "'%s' is given twice", got.text).at(first, "it is given here first")
 }
 
 func clauseOrder(got word, later, order string) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "%s stands before %s", quote(got.text), quote(later)).
+	return newMistake(diag.MisplacedClause, got.span(), "%s must come before %s", quote(got.text), quote(later)).
 		note("the order is: %s", order)
 }
 
@@ -382,22 +382,22 @@ func noSuchClause(head string, got word, order string) *mistake {
 }
 
 func byWithoutThen(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "'by' stands after 'then STAGE'").
-		note("keys pair a later event with an earlier one; a hist has keys of its own")
+	return newMistake(diag.MisplacedClause, got.span(), "'by' must follow 'then STAGE'").
+		note("these keys pair a later event with an earlier one; to count by a key, write a hist")
 }
 
 func pausedHist(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "'paused' stands between a hist's name and 'from'").
+	return newMistake(diag.MisplacedClause, got.span(), "'paused' must be between a hist's name and 'from'").
 		note("write 'hist NAME paused from …'")
 }
 
 func colonInName(sp source.Span, group, name string) *mistake {
-	return newMistake(diag.Syntax, sp, "a group and its event are joined by '.'").
+	return newMistake(diag.Syntax, sp, "expected '.' between a group and its event").
 		note("write '%s.%s'", group, name).fix(sp, ".")
 }
 
 func glob(sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "a glob stands in backticks").note("write `*`").fix(sp, "`*`")
+	return newMistake(diag.Syntax, sp, "a glob must be in backticks").note("write `*`").fix(sp, "`*`")
 }
 
 func noFields(got word, head string) *mistake {
@@ -405,11 +405,11 @@ func noFields(got word, head string) *mistake {
 }
 
 func cannotStand(got word, allowed []string, head string) *mistake {
-	m := newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text))
+	m := newMistake(diag.Syntax, got.span(), "unexpected %s", quote(got.text))
 	if len(allowed) == 0 {
-		return m.note("%s ends before it", article(head))
+		return m.note("%s ends here", article(head))
 	}
-	return m.note("%s goes on with %s", article(head), anyOf(allowed))
+	return m.note("%s can continue with %s", article(head), anyOf(allowed))
 }
 
 // anyOf returns "'a', 'b' or 'c'".
@@ -439,28 +439,28 @@ func article(head string) string {
 func noEnd(kind Kind, end *Ident, name string) *mistake {
 	m := newMistake(diag.Syntax, end.Span(), "a %v has no '.%s'", kind, end.Text())
 	if kind == KindTracepoint && name != "" {
-		return m.note("the event of it is written '%s.%s', without a word before; a raw tracepoint has no group: 'tracepoint %s'", name, end.Text(), end.Text())
+		return m.note("write the event as '%s.%s', without 'tracepoint'; a raw tracepoint has no group: 'tracepoint %s'", name, end.Text(), end.Text())
 	}
 	if name != "" {
-		m.note("a name with a dot stands in backticks: `%s.%s`", name, end.Text())
+		m.note("put a name with a dot in backticks: `%s.%s`", name, end.Text())
 	}
 	return m
 }
 
 func badEnd(end *Ident, name string) *mistake {
-	m := newMistake(diag.Syntax, end.Span(), "want 'enter' or 'exit' after '.', got '%s'", end.Text())
+	m := newMistake(diag.Syntax, end.Span(), "expected 'enter' or 'exit' after '.', found '%s'", end.Text())
 	if name != "" {
-		m.note("a name with a dot stands in backticks: `%s.%s`", name, end.Text())
+		m.note("put a name with a dot in backticks: `%s.%s`", name, end.Text())
 	}
 	return m
 }
 
 func noOffset(kind Kind, sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "a %v has no offset", kind).note("one instruction is 'kprobe SYM+N' or 'uprobe \"PATH\":SYM+N'")
+	return newMistake(diag.Syntax, sp, "a %v has no offset", kind).note("to probe one instruction, write 'kprobe SYM+N' or 'uprobe \"PATH\":SYM+N'")
 }
 
 func noPath(kind Kind, sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "a %v has no file", kind).note("functions of a program are 'ufunc \"PATH\":F'")
+	return newMistake(diag.Syntax, sp, "a %v has no file", kind).note("to probe a program's function, write 'ufunc \"PATH\":F'")
 }
 
 func wantPath(kind Kind, sp source.Span) *mistake {
@@ -468,15 +468,15 @@ func wantPath(kind Kind, sp source.Span) *mistake {
 	if kind == KindUSDT {
 		form = "provider:name"
 	}
-	return newMistake(diag.Syntax, sp, "want the file's path in quotes after '%v'", kind).note("write '%v \"PATH\":%s'", kind, form)
+	return newMistake(diag.Syntax, sp, "expected the file's path in quotes after '%v'", kind).note("write '%v \"PATH\":%s'", kind, form)
 }
 
 func wantProvider(sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "want 'provider:name' after the file of a usdt")
+	return newMistake(diag.Syntax, sp, "expected 'provider:name' after the path of a usdt")
 }
 
 func badEmit(on *Ident) *mistake {
-	return newMistake(diag.Syntax, on.Span(), "want 'max' or 'change' after 'emit on', got '%s'", on.Text())
+	return newMistake(diag.Syntax, on.Span(), "expected 'max' or 'change' after 'emit on', found '%s'", on.Text())
 }
 
 func badAction(verb *Ident) *mistake {
@@ -488,12 +488,12 @@ func badAction(verb *Ident) *mistake {
 }
 
 func noTarget(verb *Ident, target source.Span) *mistake {
-	return newMistake(diag.Syntax, target, "'%s' takes no name", verb.Text()).note("actions are separated by commas")
+	return newMistake(diag.Syntax, target, "'%s' does not take a name", verb.Text()).note("separate actions with commas")
 }
 
 func wantComma(verb *Ident, next *QName) *mistake {
-	return newMistake(diag.Syntax, next.Span(), "want ',' after '%s', got '%s'", verb.Text(), next.Name.Raw).
-		note("an event of that name stands in backticks")
+	return newMistake(diag.Syntax, next.Span(), "expected ',' after '%s', found '%s'", verb.Text(), next.Name.Raw).
+		note("to name an event so, use backticks")
 }
 
 func joinAssigns(sp source.Span) *mistake {

@@ -208,7 +208,7 @@ func (e *explainer) wanted() string {
 		case "size", "times":
 			return "a number"
 		case "print":
-			return "a text in quotes"
+			return "a string in quotes"
 		case "per":
 			return "an expression"
 		case "sort":

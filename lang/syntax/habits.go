@@ -56,21 +56,21 @@ var globOf = map[string]string{
 
 // insteadOfClause are clauses of other languages for what is said otherwise.
 var insteadOfClause = map[string]string{
-	"limit": "all rows are shown; with 'sort by count desc' the greatest come first",
-	"top":   "all rows are shown; with 'sort by count desc' the greatest come first",
-	"every": "'ep run --interval 1s' prints it each second", "interval": "'ep run --interval 1s' prints it each second",
-	"for": "'ep run --for 10s' ends by itself", "timeout": "'ep run --for 10s' ends by itself",
+	"limit": "all rows are shown; 'sort by count desc' shows the largest first",
+	"top":   "all rows are shown; 'sort by count desc' shows the largest first",
+	"every": "'ep run --interval 1s' prints it every second", "interval": "'ep run --interval 1s' prints it every second",
+	"for": "'ep run --for 10s' ends after ten seconds", "timeout": "'ep run --for 10s' ends after ten seconds",
 }
 
 // slashInName is about a group and its event as tracefs has them: two folders.
 func slashInName(sp source.Span, group, name string) *mistake {
-	return newMistake(diag.Syntax, sp, "a group and its event are joined by '.'").
+	return newMistake(diag.Syntax, sp, "expected '.' between a group and its event").
 		note("write '%s.%s'", group, name).fix(sp, group+"."+name)
 }
 
 // colonAfterKind is about `kprobe:vfs_read` and `tracepoint:sched:sched_switch`.
 func colonAfterKind(sp source.Span, kind string, names []string) *mistake {
-	m := newMistake(diag.Syntax, sp, "no ':' stands after '%s'", kind)
+	m := newMistake(diag.Syntax, sp, "unexpected ':' after '%s'", kind)
 	switch {
 	case len(names) == 2 && kind == "tracepoint":
 		return m.note("write '%s.%s'", names[0], names[1])
@@ -82,12 +82,12 @@ func colonAfterKind(sp source.Span, kind string, names []string) *mistake {
 
 // wantKeys says that a stage of a join has no keys.
 func wantKeys(m *mistake) *mistake {
-	return m.note("a stage after 'then' says how it is paired with those before: 'by a.f == b.g'")
+	return m.note("a stage after 'then' needs keys that pair it with the stages before: 'by a.f == b.g'")
 }
 
 // onForBy is about `then b on a.f == b.g`.
 func onForBy(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "the keys of a join stand after 'by'").note("write 'by'").fix(got.span(), "by")
+	return newMistake(diag.MisplacedClause, got.span(), "the keys of a join follow 'by'").note("write 'by'").fix(got.span(), "by")
 }
 
 // insteadClause is about a clause of another language for what is said elsewhere.
@@ -97,24 +97,24 @@ func insteadClause(got word) *mistake {
 
 // valuesOfPrint is about values behind the text of print.
 func valuesOfPrint(got word) *mistake {
-	return newMistake(diag.Syntax, got.span(), "%s cannot stand here", quote(got.text)).
-		note("a value stands in the text: 'print \"… {%s}\"'", got.text)
+	return newMistake(diag.Syntax, got.span(), "unexpected %s", quote(got.text)).
+		note("put a value into the string: 'print \"… {%s}\"'", got.text)
 }
 
 // assignedOption is about `option clock = mono`.
 func assignedOption(sp source.Span) *mistake {
-	return newMistake(diag.Syntax, sp, "no '=' stands before the value of an option").note("write 'option NAME VALUE'").fix(sp, "")
+	return newMistake(diag.Syntax, sp, "unexpected '=' before the value of an option").note("write 'option NAME VALUE'").fix(sp, "")
 }
 
 // questionBeforeEnd is about `func F?.exit`.
 func questionBeforeEnd(sp source.Span, end string) *mistake {
-	return newMistake(diag.Syntax, sp, "'?' stands behind all of a source").note("write '.%s?'", end)
+	return newMistake(diag.Syntax, sp, "'?' must be at the end of a source").note("write '.%s?'", end)
 }
 
 // whereAfterKeys is about `then b by K where C`.
 func whereAfterKeys(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "%s of a stage stands before its 'by'", quote(got.text)).
-		note("write 'then STAGE as b where … by …'; what is about the new event stands after 'having'")
+	return newMistake(diag.MisplacedClause, got.span(), "the %s of a stage must come before its 'by'", quote(got.text)).
+		note("write 'then STAGE as b where … by …'; a condition on the new event follows 'having'")
 }
 
 // foreignKind is about a kind of source in other tools.
@@ -125,11 +125,11 @@ func foreignKind(got word, form string) *mistake {
 // limitedTrace is about a number of records that a trace is to end after.
 func limitedTrace(got word) *mistake {
 	return newMistake(diag.MisplacedClause, got.span(), "a trace has no '%s'", got.text).
-		note("'ep run FILE | head -10' ends after ten records, and 'on … times 1 do stop' stops recording")
+		note("'ep run FILE | head -10' ends after ten records; 'on … times 1 do stop' stops recording")
 }
 
 // nameInQuotes is about `syscall "openat"`.
 func nameInQuotes(got word) *mistake {
-	return newMistake(diag.Syntax, got.span(), "the name of a call or a function stands without quotes").
+	return newMistake(diag.Syntax, got.span(), "the name of a system call or function must not be in quotes").
 		note("write '%s'", strings.Trim(got.text, `"`)).fix(got.span(), strings.Trim(got.text, `"`))
 }

@@ -61,14 +61,14 @@ func ParseValue(src *source.Source) (Expr, diag.List) {
 	}
 	bad := &BadExpr{Node{EndPos: Position{Offset: len(src.Text())}}}
 	if len(words) == 0 {
-		errs.add(newMistake(diag.Syntax, bad.Span(), "want a value"))
+		errs.add(newMistake(diag.Syntax, bad.Span(), "expected a value"))
 		return bad, finish(src, errs)
 	}
 	c := &cursor{lex: upgrade(words)}
 	x, err := c.operandFirst()
 	if err == nil && !c.peek().EOF() {
 		if err = c.afterExpr(); err == nil {
-			err = newMistake(diag.Syntax, spanOf(c.peek()), "%s cannot stand here", quote(c.peek().Value)).note("a value is one expression")
+			err = newMistake(diag.Syntax, spanOf(c.peek()), "unexpected %s", quote(c.peek().Value)).note("a value is one expression")
 		}
 	}
 	if err != nil {

@@ -48,14 +48,14 @@ func TestParseValue(t *testing.T) {
 		{`"vfs_read"`, `"vfs_read"`, ""},
 		{"vfs_read", "vfs_read", ""},
 		{"A | B # c", "(binary | A B)", ""},
-		{"", "(badexpr)", "want a value"},
-		{"# c", "(badexpr)", "want a value"},
-		{")", "(badexpr)", "want a value, got ')'"},
-		{"1 2", "(badexpr)", "'2' cannot stand here"},
+		{"", "(badexpr)", "expected a value"},
+		{"# c", "(badexpr)", "expected a value"},
+		{")", "(badexpr)", "expected a value, found ')'"},
+		{"1 2", "(badexpr)", "unexpected '2'"},
 		{"x = 3", "(badexpr)", "'=' does not compare"},
-		{"trace a", "(badexpr)", "want a value, got 'trace'"},
-		{"10 ms", "10", "no blank stands between a number and its unit"},
-		{"'ab'", "'ab'", "single quotes hold one character; strings stand in double quotes"},
+		{"trace a", "(badexpr)", "expected a value, found 'trace'"},
+		{"10 ms", "10", "unexpected space between a number and its unit"},
+		{"'ab'", "'ab'", "single quotes hold one character; write a string in double quotes"},
 	} {
 		x, list := ParseValue(newSource(t, test.text))
 		err := ""
