@@ -46,6 +46,7 @@ var cases = []vm.Case{
 	{Name: "full", Run: countFull, Match: hasHists},
 	{Name: "paused", Run: countPaused, Match: hasHists},
 	{Name: "nothing", Run: countNothing, Match: hasHists},
+	{Name: "faults", Run: countFaults, Match: hasHists},
 }
 
 func TestMain(m *testing.M) { os.Exit(vm.Main(m, cases)) }
