@@ -236,7 +236,8 @@ func (c *checker) fields(ev *ir.Event, sc *scope, block *syntax.Fields, at sourc
 	}
 }
 
-// allFields gives ev each named value of its source, and of a span its result.
+// allFields gives ev each named value of its source, and of a span its result. An
+// argument called 'ret' keeps its name: the result is 'ret_' then.
 func (c *checker) allFields(ev *ir.Event, sc *scope) {
 	view := sc.stages[0]
 	if view.stage.Source == nil {
@@ -252,7 +253,11 @@ func (c *checker) allFields(ev *ir.Event, sc *scope) {
 		ev.Fields = append(ev.Fields, f)
 	}
 	own := func(k ir.ContextKind, t types.Type) {
-		ev.Fields = append(ev.Fields, &ir.Field{Name: k.String(), Span: view.stage.Span, Type: t,
+		name := k.String()
+		for ev.Field(name) != nil {
+			name += "_"
+		}
+		ev.Fields = append(ev.Fields, &ir.Field{Name: name, Span: view.stage.Span, Type: t,
 			Value: &ir.Context{At: ir.At{T: t, Sp: view.stage.Span}, Kind: k}})
 	}
 	if t, ok := resultType(view.stage.Source); ok {

@@ -29,18 +29,21 @@ func (l *lowerer) hist(h *ir.Hist) {
 			c, o = l.histOn(h, i, &t, true)
 		}
 		if c == nil {
-			return
+			continue // an error has been reported, or the source's condition never holds
 		}
 		l.triggers[histKey(c)] = true
 		l.write(c, target.Hist).Why = whyTable(o)
 		t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
 		l.tables[h] = append(l.tables[h], o.on.name)
 	}
-	l.plan.Tables = append(l.plan.Tables, t)
+	if len(t.Hists) > 0 {
+		l.plan.Tables = append(l.plan.Tables, t)
+	}
 }
 
 // histOn makes the hist trigger for the i-th source; own asks for a hidden event
-// in any case. The first describes the table.
+// in any case. The first that is made describes the table. It is nil if an error
+// was reported or the source's condition never holds.
 func (l *lowerer) histOn(h *ir.Hist, i int, t *plan.Table, own bool) (*command.Hist, *observed) {
 	o := l.observe(h.Name, h.Whole, h.Stages[i], wantedOf(h, i), own)
 	if o == nil {
@@ -56,10 +59,11 @@ func (l *lowerer) histOn(h *ir.Hist, i int, t *plan.Table, own bool) (*command.H
 		// (kernel/trace/trace_events_trigger.c, named_triggers).
 		c.Name = l.names.group + "_" + h.Name + l.names.suffix
 	}
-	if i == 0 {
+	first := len(t.Hists) == 0
+	if first {
 		t.Keys, t.Values, t.Sort = nil, nil, nil
 	}
-	if !l.histColumns(c, h, o, t, i == 0) {
+	if !l.histColumns(c, h, o, t, first) {
 		return nil, nil
 	}
 	l.clockOf(c, h)
@@ -226,7 +230,8 @@ type observed struct {
 }
 
 // observe finds or makes an event that has the wanted values of a stage, as the
-// script means them. own asks for a hidden event in any case.
+// script means them. own asks for a hidden event in any case. It is nil if an error
+// was reported or the stage's condition never holds.
 func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []value, own bool) *observed {
 	st = l.guardStages([]*ir.Stage{st})[0]
 	for _, w := range want { // what could not be read is not counted
@@ -249,7 +254,7 @@ func (l *lowerer) observe(name string, whole source.Span, st *ir.Stage, want []v
 		column[i], want[i].name = same, ev.Fields[same].Name
 	}
 	rec := l.reduce(ev)
-	if rec == nil {
+	if rec == nil || l.never(rec) {
 		return nil
 	}
 	if !own && len(rec.steps) == 1 && l.asIs(rec) {
