@@ -33,7 +33,8 @@ import (
 // Options are what a caller may say besides the script.
 type Options struct {
 	// Set gives params values, as `--set name=value` does. The text is an
-	// expression of the language; a bare word is text.
+	// expression of the language, or what a record shows of such a value; of a
+	// string param it is the string.
 	Set map[string]string
 	// Instance is the tracefs instance to compile for, if the script's own
 	// `option instance` does not say; "" is the top level.

@@ -11,13 +11,14 @@ import (
 	"github.com/eptrace/ep/lang/types"
 )
 
-// errnoOrSignal returns the number of an errno or a signal by name. They are
-// the generic ones, which hold on all architectures that ep has tables for.
-func errnoOrSignal(name string) (int64, bool) {
+// commonName returns the number of a name that every kernel of the target's
+// architecture has: of an errno, a signal, a flag of opening or mapping, a family
+// of sockets.
+func (c *checker) commonName(name string) (int64, bool) {
 	if v, ok := errnos[name]; ok {
 		return v, true
 	}
-	v, ok := target.Signals().Value(name)
+	v, ok := target.CommonName(c.t.Arch(), name)
 	return int64(v), ok
 }
 

@@ -130,20 +130,33 @@ func (c *checker) paramWithoutValue(sp source.Span, name string) {
 	c.err(diag.BadParam, sp, fmt.Sprintf("param '%s' has no value", name), todo("give it one with '--set %s=…', or a default in the script", name))
 }
 
-func (c *checker) badSetValue(sp source.Span, name, text string, list diag.List) {
-	why := "not a value"
-	for _, d := range list {
-		if d.Severity == diag.Error {
-			why = d.Message
-			break
-		}
-	}
-	c.err(diag.BadParam, sp, fmt.Sprintf("--set %s=%s: %s", name, text, why), todo("write a number, a duration such as 10ms, or a quoted text"))
+// badSetValue reports a value of the command line, which is nowhere in the script.
+func (c *checker) badSetValue(at source.Span, name, text string, want types.Type) {
+	c.err(diag.BadParam, source.NoSpan, fmt.Sprintf("--set %s=%s: expected %s", name, text, exampleOf(want)), place(at, "the param is declared here"))
 }
 
-func (c *checker) setType(sp source.Span, want, got types.Type) {
-	c.err(diag.BadParam, sp, fmt.Sprintf("--set gives a value of another kind (got %s, want %s)", kindName(got), kindName(want)),
-		todo("the default says which kind the param is"))
+// exampleOf says what a value of a type is, with one where its form is not plain.
+func exampleOf(t types.Type) string {
+	switch t := t.(type) {
+	case nil:
+		return "a value"
+	case types.Duration:
+		return "a duration such as 10ms"
+	case types.Untyped:
+		return "a number"
+	case types.Bool:
+		return "a condition such as 1 == 1"
+	case types.Int:
+		if t.Names != nil {
+			return "a name of " + t.String() + " such as " + t.Names.List[0].Name + ", or a number"
+		}
+		if form := shownAs[t.Form]; form != "" {
+			return "a value of type " + t.String() + " such as " + strings.Trim(form, `"`)
+		}
+		least, greatest := types.Bounds(t)
+		return fmt.Sprintf("a number from %d to %d", least, greatest)
+	}
+	return "a value of type " + kindName(t)
 }
 
 func (c *checker) unknownOption(sp source.Span, name string) {

@@ -119,7 +119,7 @@ func (sc *scope) alias(name, field string) *stageView {
 }
 
 // name resolves a bare name: a field or let of the stage; a param or const; a
-// name of the opposite value; an errno or signal.
+// name of the opposite value; a name that every kernel has, as of an errno.
 func (sc *scope) name(id *syntax.Ident) ir.Expr {
 	c, name, sp := sc.c, id.Text(), id.Span()
 	if sc.own != nil {
@@ -143,13 +143,18 @@ func (sc *scope) name(id *syntax.Ident) ir.Expr {
 		}
 	}
 	if v := c.constant(id); v != nil {
+		if text, ok := constString(v); ok { // what the text would mean if it were written here
+			if k := sc.valueName(text, sp); k != nil {
+				return k
+			}
+		}
 		return &ir.Const{At: ir.At{T: v.T, Sp: sp}, Value: v.Value}
 	}
 	if k := sc.valueName(name, sp); k != nil {
 		return k
 	}
-	if v, ok := errnoOrSignal(name); ok {
-		return intConst(int64(v), sp)
+	if v, ok := c.commonName(name); ok {
+		return intConst(v, sp)
 	}
 	sc.unknown(id)
 	return c.invalid(sp)

@@ -87,6 +87,17 @@ func openFlags(a Arch) *types.Names {
 	}}
 }
 
+// CommonName returns the value of a name that all kernels of an architecture have,
+// whatever has the value.
+func CommonName(a Arch, name string) (uint64, bool) {
+	for _, names := range []*types.Names{signals, openFlags(a), mapFlags(a), protections, families} {
+		if v, ok := names.Value(name); ok {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
 // Signals returns the names of the signals, as include/uapi/asm-generic/signal.h
 // has them, for all architectures that ep knows.
 func Signals() *types.Names { return signals }
