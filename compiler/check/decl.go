@@ -253,6 +253,7 @@ func (c *checker) template(s *syntax.String, vars []ir.Var) string {
 		c.badNumber(s.Span(), s.Raw, err.Error())
 		return ""
 	}
+	shown := false
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '}':
@@ -273,9 +274,11 @@ func (c *checker) template(s *syntax.String, vars []ir.Var) string {
 				return text
 			}
 			c.placeholder(s, text, i+1, i+end, vars)
+			shown = true
 			i += end
 		}
 	}
+	c.likelyForm(s, text, shown, vars)
 	return text
 }
 

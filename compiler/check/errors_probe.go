@@ -59,6 +59,16 @@ func (c *checker) paramContradicts(sp source.Span, name string, got types.Type, 
 		c.elsewhere(name, i, params, todo("leave the type out, or write '%s: %s'", name, real.Type)))
 }
 
+func (c *checker) paramMisplaced(sig *syntax.Sig, i int, params []target.Param) {
+	var names []string
+	for _, p := range params {
+		names = append(names, p.Name)
+	}
+	name := sig.Params[i].Name
+	c.err(diag.MismatchedTypes, name.Span(), fmt.Sprintf("parameter %d is '%s' on the target, not '%s'", i+1, params[i].Name, name.Text()),
+		todo("the target's are '(%s)'", strings.Join(names, ", ")))
+}
+
 // elsewhere is the note that a parameter of this name is the target's at another
 // place than the i-th, or else the one given.
 func (c *checker) elsewhere(name string, i int, params []target.Param, note diag.Note) diag.Note {

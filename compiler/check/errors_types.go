@@ -531,7 +531,7 @@ func placed(s *syntax.String, value string, lo, hi int) source.Span {
 }
 
 func (c *checker) strayBrace(sp source.Span, brace string) {
-	c.err(diag.BadPrint, sp, fmt.Sprintf("a '%s' without its partner in the form", brace), todo("write '%s%s' for a brace itself", brace, brace))
+	c.err(diag.BadPrint, sp, fmt.Sprintf("unmatched '%s' in the print format", brace), todo("write '%s%s' for a brace itself", brace, brace))
 }
 
 func (c *checker) unknownPlaceholder(sp source.Span, name string, names []string) {

@@ -331,6 +331,7 @@ func (c *checker) arithmetic(e *syntax.Binary, x, y ir.Expr) ir.Expr {
 			return c.invalid(e.Span())
 		}
 	}
+	c.likelyScale(e, x, y)
 	return &ir.Binary{At: ir.At{T: t, Sp: e.Span()}, Op: string(e.Op), X: x, Y: y}
 }
 

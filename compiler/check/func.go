@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/target"
@@ -103,7 +104,7 @@ func (c *checker) prototype(p *ir.Probe, sig *syntax.Sig, proto *target.Proto, e
 	p.Args = c.params(sig, types.Int{Size: 8, Form: types.Hex})
 	if sig.Result != nil {
 		t := c.typeOf(sig.Result)
-		if proto != nil && !types.IsInvalid(t) && contradicts(t, proto.Result) {
+		if proto != nil && !types.IsInvalid(t) && c.contradicts(t, proto.Result) {
 			c.resultContradicts(sig.Result.Span(), p.Symbol, t, proto.Result)
 		}
 		p.Result = t
@@ -119,19 +120,40 @@ func (c *checker) prototype(p *ir.Probe, sig *syntax.Sig, proto *target.Proto, e
 			return
 		}
 		real := proto.Params[i]
+		if c.misplacedParam(sig, i, proto.Params) {
+			return
+		}
 		switch {
 		case par.Type == nil:
 			p.Args[i].Type = real.Type
-		case !types.IsInvalid(p.Args[i].Type) && contradicts(p.Args[i].Type, real.Type):
+		case !types.IsInvalid(p.Args[i].Type) && c.contradicts(p.Args[i].Type, real.Type):
 			c.paramContradicts(par.Type.Span(), par.Name.Text(), p.Args[i].Type, i, proto.Params)
 		}
 	}
 }
 
+// misplacedParam reports a parameter without a type that has the name of another
+// of the function's, which is not declared at its own place.
+func (c *checker) misplacedParam(sig *syntax.Sig, i int, params []target.Param) bool {
+	par := sig.Params[i]
+	name := par.Name.Text()
+	if par.Type != nil || name == params[i].Name || i > 0 && sig.Params[i-1].Name.Text() == name {
+		return false
+	}
+	for j, p := range params {
+		if p.Name == name && j != i {
+			c.paramMisplaced(sig, i, params)
+			return true
+		}
+	}
+	return false
+}
+
 // contradicts reports whether a declared type cannot be what BTF tells: another
-// width, or a number where there is an address and the other way round. A
-// number of 64 bits may stand for an address, and signs may differ.
-func contradicts(declared, real types.Type) bool {
+// width, a number where there is an address and the other way round, or a pointer
+// to another struct. A number of 64 bits may stand for an address, and signs may
+// differ.
+func (c *checker) contradicts(declared, real types.Type) bool {
 	_, ptrD := declared.(types.Pointer)
 	_, ptrR := real.(types.Pointer)
 	if _, void := real.(types.Void); void {
@@ -141,9 +163,40 @@ func contradicts(declared, real types.Type) bool {
 		return types.Size(declared) != types.Size(real)
 	}
 	if ptrD {
-		return false
+		d, structD := declared.(types.Pointer).Elem.(types.Struct)
+		r, structR := real.(types.Pointer).Elem.(types.Struct)
+		return structD && structR && !c.sameObject(d, r)
 	}
 	return types.Size(declared) != types.Size(real) && types.Size(real) != 0
+}
+
+// sameObject reports whether a pointer to one struct may point to the other too:
+// one begins with the other, as a tcp_sock does with a sock, or is a variant of it
+// by the first word of its name, as sockaddr_in is of sockaddr.
+func (c *checker) sameObject(a, b types.Struct) bool {
+	wordA, _, _ := strings.Cut(a.Name, "_")
+	wordB, _, _ := strings.Cut(b.Name, "_")
+	return wordA == wordB || c.beginsWith(a, b.Name) || c.beginsWith(b, a.Name)
+}
+
+// beginsWith reports whether the first member of a struct, or the first of that,
+// is a struct of a name.
+func (c *checker) beginsWith(s types.Struct, name string) bool {
+	for {
+		members, err := c.t.Members(s)
+		if err != nil || len(members) == 0 {
+			return false
+		}
+		first, err := c.t.Member(s, members[0])
+		inner, ok := first.Type.(types.Struct)
+		if err != nil || !ok {
+			return false
+		}
+		if inner.Name == name {
+			return true
+		}
+		s = inner
+	}
 }
 
 // member checks `X.f` and `X->f`: a stage's field, or a member of a struct.

@@ -389,6 +389,7 @@ func (c *checker) on(o *syntax.On) {
 	}
 	if out.Stage.Source != nil {
 		c.likelySource(out.Stage)
+		c.likelyComparisons(holder.Stages, out.Stage.Where)
 		c.likelyTask(holder.Stages, map[*ir.Stage]bool{}, out.Stage.Where)
 		c.prog.Ons = append(c.prog.Ons, out)
 	}

@@ -17,6 +17,7 @@ func (c *checker) likely(ev *ir.Event) {
 	told := map[*ir.Stage]bool{}
 	for _, st := range ev.Stages {
 		c.likelySource(st)
+		c.likelyComparisons(ev.Stages, st.Where)
 		c.likelyTask(ev.Stages, told, st.Where)
 		for _, k := range st.Keys {
 			c.likelyTask(ev.Stages, told, k.Left)
@@ -29,6 +30,7 @@ func (c *checker) likely(ev *ir.Event) {
 			c.likelyKeys(st)
 		}
 	}
+	c.likelyComparisons(nil, ev.Having)
 	c.likelySize(ev)
 	for _, f := range ev.Fields {
 		c.likelyTask(ev.Stages, told, f.Value)
@@ -45,6 +47,7 @@ func (c *checker) likelyHist(h *ir.Hist) {
 	for i, st := range h.Stages {
 		one, told := []*ir.Stage{st}, map[*ir.Stage]bool{}
 		c.likelySource(st)
+		c.likelyComparisons(h.Stages, st.Where)
 		c.likelyTask(one, told, st.Where)
 		for _, k := range h.Keys {
 			c.likelyTask(one, told, k.Exprs[i])

@@ -392,6 +392,34 @@ const (
 	//	{ file = str(opened.filename) }  # right: the address is carried
 	TextCut Code = "text-cut"
 
+	// LiteralGlob: a string with '*' or '?' compared by an operator that does not
+	// match globs. A warning.
+	//
+	//	where comm == "bash*"  # wrong: compares literally
+	//	where comm ~ "bash*"   # right
+	LiteralGlob Code = "literal-glob"
+
+	// NotAGlob: a pattern of '~' in another language: a regular expression, or SQL's
+	// LIKE. A warning.
+	//
+	//	where comm ~ "^kworker.*"  # wrong
+	//	where comm ~ "kworker*"    # right
+	NotAGlob Code = "not-a-glob"
+
+	// CharacterForName: a character, which is a number, where the value of that name
+	// is meant. A warning.
+	//
+	//	where prev_state == 'S'  # wrong: compares with 83
+	//	where prev_state == S    # right
+	CharacterForName Code = "character-for-name"
+
+	// ScaledDuration: a duration divided or multiplied by 1000 or the like, as if it
+	// were a number of nanoseconds. It stays a duration, of another length. A warning.
+	//
+	//	lat = (run.$time - wake.$time) / 1000   # wrong: a thousandth of the time
+	//	lat = (run.$time - wake.$time) as us    # right
+	ScaledDuration Code = "scaled-duration"
+
 	// AnyBit: a condition that any bit of a named value makes true, where other
 	// values have some of its bits too. A warning.
 	//
