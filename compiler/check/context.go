@@ -131,7 +131,7 @@ func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) b
 		return false
 	}
 	n, ok := constInt(c.expr(e.Args[0], sc))
-	least, most := int64(0), int64(maxStackWord)
+	least, most := int64(0), int64(ir.MaxStackWord)
 	if x.Kind == ir.Arg {
 		least = 1
 		if probe.Offset != 0 && !probe.Addressed {
@@ -146,10 +146,6 @@ func (sc *scope) contextArg(x *ir.Context, e *syntax.Context, probe *ir.Probe) b
 	x.N = int(n)
 	return true
 }
-
-// maxStackWord is the last word of the smallest kernel stack that ep knows
-// (THREAD_SIZE of 16 KiB; kernel/trace/trace_probe.c, parse_probe_vars).
-const maxStackWord = 2047
 
 // resultType returns the type of what a source's call returns; false if it is no
 // call, has not returned, or returns nothing.

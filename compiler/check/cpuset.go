@@ -67,9 +67,6 @@ func cpuList(k *ir.Const) string {
 	return strings.Join(list, ",")
 }
 
-// maxCPU is the greatest number of a CPU (CONFIG_NR_CPUS is 8192 at most).
-const maxCPU = 8191
-
 // validCPUList reports whether s is a list of CPUs, "0-3,7" (lib/bitmap-str.c,
 // bitmap_parselist, of which this is the plain part).
 func validCPUList(s string) bool {
@@ -80,7 +77,7 @@ func validCPUList(s string) bool {
 		}
 		a, errA := strconv.ParseUint(lo, 10, 16)
 		b, errB := strconv.ParseUint(hi, 10, 16)
-		if errA != nil || errB != nil || a > b || b > maxCPU {
+		if errA != nil || errB != nil || a > b || b > ir.MaxCPU {
 			return false
 		}
 	}

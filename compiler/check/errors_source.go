@@ -187,14 +187,14 @@ func (c *checker) badModule(sp source.Span, name string) {
 }
 
 func (c *checker) ambiguousSymbol(sp source.Span, name string, modules []string) {
-	note := todo("some of them are the compiler's copies; probe a function that calls them")
+	note := todo("choose one by its address in /proc/kallsyms, 'kprobe 0xADDR', which lasts until the next boot; or probe a function that calls them")
 	for _, m := range modules {
 		if m != "" {
 			note = todo("say which: '%s:%s' is the module's", m, name)
 			break
 		}
 	}
-	c.err(diag.AmbiguousSymbol, sp, fmt.Sprintf("target '%s' has %d functions called '%s'", c.t.Name(), len(modules), name), note)
+	c.err(diag.AmbiguousSymbol, sp, fmt.Sprintf("target '%s' has %d separate functions called '%s'", c.t.Name(), len(modules), name), note)
 }
 
 func (c *checker) onlyFprobe(sp source.Span, name string) {

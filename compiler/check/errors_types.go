@@ -476,7 +476,7 @@ func (c *checker) tooManyKeys(sp source.Span, n int) {
 }
 
 func (c *checker) sizeOutOfRange(sp source.Span, text string) {
-	c.err(diag.BadSize, sp, fmt.Sprintf("a table cannot have %s entries", text), todo("it has %d to %d", minTable, maxTable))
+	c.err(diag.BadSize, sp, fmt.Sprintf("a table cannot have %s entries", text), todo("it has %d to %d", command.MinHistSize, command.MaxHistSize))
 }
 
 func (c *checker) sizeWithoutJoin(sp source.Span) {

@@ -96,16 +96,12 @@ func (c *checker) eventName(q *syntax.QName) {
 	}
 }
 
-// maxTable and minTable are the bounds of a hist's entries
-// (kernel/trace/trace_events_hist.c, parse_map_size: 2^7 to 2^17).
-const minTable, maxTable = 128, 131072
-
 func (c *checker) size(n *syntax.Number) int {
 	v, unit, err := n.Value()
 	switch {
 	case err != nil || unit != "":
 		c.badNumber(n.Span(), n.Raw, "a number of entries")
-	case v < minTable || v > maxTable:
+	case v < command.MinHistSize || v > command.MaxHistSize:
 		c.sizeOutOfRange(n.Span(), n.Raw)
 	default:
 		return int(v)

@@ -10,10 +10,6 @@ import (
 	"github.com/eptrace/ep/lang/syntax"
 )
 
-// maxGlob is how many sources a glob may stand for: enough for a group's events,
-// too few to probe a kernel to a standstill by mistake.
-const maxGlob = 256
-
 // expand puts for each source that is named by a glob the sources that it
 // stands for, in alphabetical order.
 func (c *checker) expand(list []*syntax.Source) []*syntax.Source {
@@ -30,10 +26,10 @@ func (c *checker) expand(list []*syntax.Source) []*syntax.Source {
 			c.absentSource(s.Span())
 		case len(names) == 0:
 			c.globWithoutMatch(globSpan(one), globText(one))
-		case len(names) > maxGlob:
-			c.globTooWide(one, len(names), maxGlob)
+		case len(names) > ir.MaxSources:
+			c.globTooWide(one, len(names), ir.MaxSources)
 		}
-		if len(names) > maxGlob {
+		if len(names) > ir.MaxSources {
 			continue
 		}
 		for _, n := range names {

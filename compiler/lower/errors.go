@@ -303,7 +303,7 @@ func (l *lowerer) ambiguousFunction(p *ir.Probe, n int) {
 	if l.t.Has(target.FprobeEvents) && p.Offset == 0 {
 		note = todo("write 'func %s': an fprobe takes the one that can be traced", p.Symbol)
 	}
-	l.err(diag.AmbiguousSymbol, p.Span, fmt.Sprintf("target '%s' has %d functions called '%s'", l.t.Name(), n, p.Symbol), note)
+	l.err(diag.AmbiguousSymbol, p.Span, fmt.Sprintf("target '%s' has %d separate functions called '%s'", l.t.Name(), n, p.Symbol), note)
 }
 
 func (l *lowerer) cannotCompute(sp source.Span) {

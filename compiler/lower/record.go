@@ -55,18 +55,16 @@ func (l *lowerer) nested(r, of *record) bool {
 	if of != nil {
 		r.depth = of.depth + 1
 	}
-	if r.depth > maxNest {
+	if r.depth > ir.MaxNested {
 		if l.far != nil {
 			l.tooFar(l.far)
 			return false
 		}
-		l.tooNested(r.name.Span, r.name.Name, maxNest)
+		l.tooNested(r.name.Span, r.name.Name, ir.MaxNested)
 		return false
 	}
 	return true
 }
-
-const maxNest = 5
 
 // column returns the column called name, nil if there is none.
 func (r *record) column(name string) *column {
