@@ -178,3 +178,28 @@ func TestArgumentsCalledAsTheContext(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternsOfKnownTexts: `$func` is known when the script is compiled.
+func TestPatternsOfKnownTexts(t *testing.T) {
+	for _, tt := range []struct {
+		pattern string
+		holds   bool
+	}{
+		{"*switch", true}, {"sched_?witch", true}, {"sched_[a-s]*", true}, {"sched_[!a-r]*", true}, {"*x", false}, {"sched", false}, {"", false},
+	} {
+		got, list := shellOf(t, `event d from sched.sched_switch as b having f ~ "`+tt.pattern+`" { f = b.$func, p = b.prev_pid }`+"\ntrace d", nil)
+		if list.HasErrors() || strings.Contains(got, "enable") != tt.holds {
+			t.Errorf("%s: %v\n%s", tt.pattern, list, got)
+		}
+	}
+}
+
+// TestFirstByteOfADynamicText: only that is always there.
+func TestFirstByteOfADynamicText(t *testing.T) {
+	if got, list := shellOf(t, "trace net.net_dev_queue where name[0] == 'l' { c = name[0] }", nil); list.HasErrors() || !strings.Contains(got, "+0($name)") {
+		t.Errorf("%v\n%s", list, got)
+	}
+	if _, list := shellOf(t, "trace net.net_dev_queue { c = name[1] }", nil); len(list) != 1 || list[0].Code != diag.IndexOutOfRange {
+		t.Errorf("got %v, want an error that the text may end before", list)
+	}
+}

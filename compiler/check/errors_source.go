@@ -217,8 +217,11 @@ func (c *checker) dataNotCode(sp source.Span, name string) {
 }
 
 func (c *checker) syscallWrapper(sp source.Span, name, call string) {
-	c.err(diag.SyscallWrapper, sp, fmt.Sprintf("'%s' gets the saved registers, not the arguments", name),
-		todo("write 'syscall %s.enter'", call))
+	note := todo("write 'syscall %s.enter'", call)
+	if strings.Contains(name, "compat_sys_") || strings.HasPrefix(name, "__ia32_") {
+		note = todo("'syscall %s' does not see calls of 32-bit programs either: probe a function that serves all callers, as do_sys_openat2 does for openat", call)
+	}
+	c.err(diag.SyscallWrapper, sp, fmt.Sprintf("'%s' gets the saved registers, not the arguments", name), note)
 }
 
 func (c *checker) argumentsInside(sp source.Span, symbol string) {

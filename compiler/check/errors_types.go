@@ -179,6 +179,11 @@ func (c *checker) indexOutOfRange(sp source.Span, n int64, x ir.Expr, t types.Ar
 	c.err(diag.IndexOutOfRange, sp, fmt.Sprintf("'%s' has no element %d", c.src.Slice(x.Span()), n), todo("its %d elements are 0 to %d", t.Len, t.Len-1))
 }
 
+func (c *checker) behindText(sp source.Span, x ir.Expr) {
+	c.err(diag.IndexOutOfRange, sp, fmt.Sprintf("'%s' may end before this element", c.src.Slice(x.Span())),
+		todo("its length differs by record; only element 0 is always there; '~' matches a pattern"))
+}
+
 func (c *checker) noMember(e *syntax.Selector, x ir.Expr) {
 	op := "."
 	if e.Arrow {

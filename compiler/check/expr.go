@@ -105,7 +105,9 @@ func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
 	case types.Pointer:
 		return c.load(x, t.Elem, n, e.Span())
 	case types.String:
-		if t.Cap > 0 && n >= 0 && n < int64(t.Cap) {
+		// Of a text whose length differs by record, only the first byte is its own for
+		// sure: the next may be behind its end.
+		if n >= 0 && n < int64(max(t.Cap, 1)) {
 			char := types.Int{Size: 1, Form: types.Char}
 			if l, ok := x.(*ir.Load); ok { // a text in memory, not in the record
 				return &ir.Load{At: ir.At{T: char, Sp: e.Span()}, X: l.X, Off: l.Off + n}
@@ -114,8 +116,10 @@ func (c *checker) index(e *syntax.Index, sc *scope) ir.Expr {
 		}
 		if t.Cap > 0 {
 			c.indexOutOfRange(i.Span(), n, x, types.Array{Elem: types.Int{Size: 1, Form: types.Char}, Len: t.Cap})
-			return c.invalid(e.Span())
+		} else {
+			c.behindText(i.Span(), x)
 		}
+		return c.invalid(e.Span())
 	}
 	c.notAnArray(x)
 	return c.invalid(e.Span())

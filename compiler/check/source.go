@@ -337,7 +337,7 @@ func plainModule(s string) bool {
 // pt_regs and not the arguments, and returns the call's name
 // (CONFIG_ARCH_HAS_SYSCALL_WRAPPER, since v4.17).
 func syscallWrapper(symbol string) (string, bool) {
-	for _, p := range []string{"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "__riscv_sys_"} {
+	for _, p := range []string{"__x64_sys_", "__x64_compat_sys_", "__arm64_sys_", "__arm64_compat_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__riscv_sys_"} {
 		if rest, ok := strings.CutPrefix(symbol, p); ok {
 			return rest, true
 		}

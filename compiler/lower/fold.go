@@ -30,6 +30,14 @@ func foldCondition(x ir.Expr) ir.Expr {
 			if okA && okB && a.Kind() == b.Kind() {
 				return truth(x, constant.Compare(a, compareTokens[x.Op], b))
 			}
+		case "~":
+			a, okA := constOf(x.X)
+			b, okB := constOf(x.Y)
+			if okA && okB && a.Kind() == constant.String && b.Kind() == constant.String {
+				if v, known := globMatches(constant.StringVal(b), constant.StringVal(a)); known {
+					return truth(x, v)
+				}
+			}
 		}
 	}
 	return x

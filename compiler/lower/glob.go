@@ -1,6 +1,9 @@
 package lower
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // glob spells a pattern of `~` so that every kernel matches it with its glob
 // matcher, lib/glob.c, which stops at the end of the text.
@@ -25,4 +28,15 @@ func glob(pattern string) string {
 		return `\` + pattern
 	}
 	return pattern
+}
+
+// globMatches matches a text with a pattern as lib/glob.c does; known is false for
+// patterns with a class that package path reads otherwise.
+func globMatches(pattern, text string) (matches, known bool) {
+	if strings.Contains(pattern, "[^") || strings.Contains(pattern, "[]") || strings.Contains(pattern, "[!]") {
+		return false, false
+	}
+	flat := strings.NewReplacer("/", "\x00", "[!", "[^")
+	ok, err := path.Match(flat.Replace(pattern), strings.ReplaceAll(text, "/", "\x00"))
+	return ok, err == nil
 }

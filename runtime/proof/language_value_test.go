@@ -12,6 +12,7 @@ import (
 var valueCases = []vm.Case{
 	on("widths-and-signs", eprobes, proveWidths),
 	on("texts", eprobes, proveTexts),
+	on("first-byte", eprobes, proveFirstByte),
 	on("context", eprobes, proveContext),
 	on("kprobe", every, proveKprobe),
 }
@@ -41,6 +42,26 @@ trace at, cwd, called, seek`, func() error {
 	b.expect(list, table(list, "cwd", "dfd", "mode")[:1], "-100 489")
 	b.expect(list, rows("called", "dfd", "mode"), "-100 489", "-7 0")
 	b.expect(list, table(list, "seek", "offset", "whence", "ret"), "1099511627779 0 1099511627779", "-5 0 -22")
+}
+
+// proveFirstByte: of a text whose length differs by record, here the name of the
+// loopback device, which a datagram to this machine goes through.
+func proveFirstByte(b *bench) {
+	list := b.run(`
+event first from net.net_dev_queue { c: u8 = name[0], name }
+event lo from net.net_dev_queue where name[0] == 'l' { name }
+event other from net.net_dev_queue where name[0] == 'o' { name }
+trace first, lo, other`, func() error {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return unix.Sendto(fd, []byte("x"), 0, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}})
+	})
+	b.expect(list, table(list, "first", "c", "name")[:1], "108 lo")
+	b.expect(list, table(list, "lo", "name")[:1], "lo")
+	b.expect(list, table(list, "other", "name"))
 }
 
 // proveTexts: a text that lies in the record, one of any length, one behind a
