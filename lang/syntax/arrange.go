@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/lang/diag"
@@ -52,17 +54,7 @@ const (
 	fields bracket = '{'
 )
 
-// heads are the words that statements begin with.
-var heads = []string{"event", "hist", "on", "trace", "param", "const", "import", "option"}
-
-func isHead(s string) bool {
-	for _, h := range heads {
-		if s == h {
-			return true
-		}
-	}
-	return false
-}
+func isHead(s string) bool { return keywords[s] && slices.Contains(heads(), s) }
 
 // arranger is the state of the pass.
 type arranger struct {
@@ -282,8 +274,8 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 			return true
 		}
 		return len(a.open) == 0 && named && !demands(prev)
-	case w.kind == TokenIdent && first && len(a.open) == 0 && !demands(prev) && !contextWords[w.text]:
-		head, ok := diag.Near(w.text, heads)
+	case w.kind == TokenIdent && first && len(a.open) == 0 && !demands(prev) && !hasMeaning(w.text):
+		head, ok := diag.Near(w.text, heads())
 		if !ok || !named {
 			return a.foreignStatement(i)
 		}
@@ -312,13 +304,9 @@ func (a *arranger) foreignStatement(i int) bool {
 	if i == 0 || a.text[w.start-1] != '\n' || foreignClauses[w.text] != "" || wrongOperators[w.text] != "" {
 		return false
 	}
-	_, isClause := diag.Near(w.text, clauseWords)
+	_, isClause := diag.Near(w.text, slices.Collect(maps.Keys(clauseSet())))
 	return !isClause
 }
-
-// clauseWords are the words that may begin a clause.
-var clauseWords = []string{"from", "then", "where", "let", "by", "having", "emit", "do", "as", "else",
-	"size", "sort", "paused", "times", "print", "per"}
 
 // pieces returns the statements; a piece has no head if its words are none.
 func (a *arranger) pieces() []piece {
@@ -373,9 +361,12 @@ func demands(w *word) bool {
 	return false
 }
 
-// contextWords mean something only in their place, and may begin a line there.
-var contextWords = map[string]bool{
-	"size": true, "sort": true, "desc": true, "paused": true, "times": true,
-	"print": true, "per": true, "max": true, "change": true, "start": true,
-	"stop": true, "snapshot": true, "stack": true, "enter": true, "exit": true,
+// hasMeaning reports whether a word that is not reserved may begin a line within a
+// statement: a clause's, an action's, or one of a source's parts.
+func hasMeaning(s string) bool {
+	switch s {
+	case "desc", "max", "change", "enter", "exit":
+		return true
+	}
+	return isClause(s) || isVerb(s)
 }

@@ -1,88 +1,22 @@
 package syntax
 
-// follow says, for each statement and the clause that was read last, which may
-// come next; "" stands for the statement's head. "{" is the block of fields.
-// The grammar in tree.go decides; this table is for words about it, and for
-// finding where parsing can go on.
-var follow = map[string]map[string][]string{
-	"event": {
-		"":       {"from"},
-		"from":   {"as", "where", "let", "then", "size", "having", "emit", "{"},
-		"as":     {"where", "let", "then", "size", "having", "emit", "{"},
-		"where":  {"let", "then", "size", "having", "emit", "{"},
-		"let":    {"then", "size", "having", "emit", "{"},
-		"then":   {"as", "where", "let", "by"},
-		"by":     {"then", "size", "having", "emit", "{"},
-		"size":   {"having", "emit", "{"},
-		"having": {"emit", "{"},
-		"emit":   {"per", "{"},
-		"per":    {"{"},
-	},
-	"hist": {
-		"":       {"paused", "from", "as", "where", "let", "by", "{", "sort", "size"},
-		"paused": {"from"},
-		"from":   {"as", "where", "let", "by", "{", "sort", "size"},
-		"as":     {"where", "let", "by", "{", "sort", "size"},
-		"where":  {"let", "by", "{", "sort", "size"},
-		"let":    {"by", "{", "sort", "size"},
-		"by":     {"{", "sort", "size"},
-		"{":      {"sort", "size"},
-		"sort":   {"size"},
-	},
-	"on": {
-		"":      {"as", "where", "let", "times", "do"},
-		"as":    {"where", "let", "times", "do"},
-		"where": {"let", "times", "do"},
-		"let":   {"times", "do"},
-		"times": {"do"},
-	},
-	"trace": {
-		"":       {"as", "where", "let", "{", "paused", "print"},
-		"as":     {"where", "let", "{", "paused", "print"},
-		"where":  {"let", "{", "paused", "print"},
-		"let":    {"{", "paused", "print"},
-		"{":      {"paused", "print"},
-		"paused": {"print"},
-	},
-	"param":  {"": {":", "="}, ":": {"="}},
-	"const":  {"": {":", "="}, ":": {"="}},
-	"import": {"": {"as"}},
-	"option": {},
-}
+import (
+	"slices"
+	"strings"
+)
 
-// orders are the clauses of each statement in their order, as shown.
-var orders = map[string]string{
-	"event":  "from, then … by, size, having, emit, { fields }",
-	"hist":   "from, by, { values }, sort by, size",
-	"on":     "where, times, do",
-	"trace":  "where, { fields }, paused, print",
-	"param":  "param NAME: TYPE = VALUE",
-	"const":  "const NAME = VALUE",
-	"import": "import \"PATH\" as NAME",
-	"option": "option NAME VALUE",
-}
-
-// ranks orders the clauses for "stands before".
-var ranks = map[string][]string{
-	"event": {"from", "as", "where", "let", "then", "by", "size", "having", "emit", "per", "{"},
-	"hist":  {"paused", "from", "as", "where", "let", "by", "{", "sort", "size"},
-	"on":    {"as", "where", "let", "times", "do"},
-	"trace": {"as", "where", "let", "{", "paused", "print"},
-}
-
-// isClause reports whether some statement has the clause.
-func isClause(s string) bool {
-	return s != "{" && (indexOf(ranks["event"], s) >= 0 || indexOf(ranks["hist"], s) >= 0 ||
-		indexOf(ranks["on"], s) >= 0 || indexOf(ranks["trace"], s) >= 0)
-}
-
-func indexOf(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
-		}
+// orderOf shows the clauses of a statement in their order, or its whole form if
+// it has none that begin with a word.
+func orderOf(head string) string {
+	switch head {
+	case "param", "const":
+		return head + " NAME: TYPE = VALUE"
+	case "import":
+		return "import \"PATH\" as NAME"
+	case "option":
+		return "option NAME VALUE"
 	}
-	return -1
+	return strings.NewReplacer("{", "{ fields }", "sort", "sort by").Replace(strings.Join(clausesOf(head), ", "))
 }
 
 // clauseAt is a clause of a piece and where its first word is.
@@ -146,10 +80,7 @@ func (o *outline) isClause(i, prev int) bool {
 	case TokenKeyword:
 		return !(w.is("by") && p.is("sort")) && !(w.is("as") && o.head == "import") && isClause(w.text)
 	case TokenIdent:
-		switch w.text {
-		case "size", "times", "sort", "print", "per", "paused":
-			return !demands(p) && kindOf(p.text) == KindName
-		}
+		return isClause(w.text) && !demands(p) && kindOf(p.text) == KindName
 	}
 	return false
 }
@@ -185,41 +116,22 @@ func (o *outline) after(i int) int {
 	return len(o.words)
 }
 
-// allowed returns the clauses that may begin at word i.
-func (o *outline) allowed(i int) []string {
-	last, then := o.before(i)
-	list := follow[o.head][last.name]
-	if o.head == "hist" && last.name == "" {
-		list = list[2:] // a name before would have been seen
-	}
-	if then < 0 || last.name == "then" || last.name == "by" {
-		return list
-	}
-	// In a `then` stage the keys come next.
-	var out []string
-	for _, c := range list {
-		switch c {
-		case "as", "where", "let":
-			out = append(out, c)
+// allowed returns the clauses that may begin behind the expectation's words.
+func (o *outline) allowed(x expectation) []string {
+	var list []string
+	for _, c := range clausesOf(o.head) {
+		if x.has(c) {
+			list = append(list, c)
 		}
 	}
-	return append(out, "by")
+	return list
 }
 
-// missing returns the clause that must come next at word i, "" if none must.
-func (o *outline) missing(i int) string {
-	last, then := o.before(i)
-	switch {
-	case o.head == "event" && last.name == "":
-		return "from"
-	case then >= 0 && last.name != "by":
-		return "by"
-	case o.head == "on" && last.name != "do":
-		return "do"
-	case o.head == "const" && last.name != "=":
-		return "="
-	case o.head == "hist" && last.name == "paused":
-		return "from"
+// missing returns the clause that must come next, "" if none must.
+func (o *outline) missing(x expectation) string {
+	name := strings.Trim(x.required, "'")
+	if x.has(name) && slices.Contains(clausesOf(o.head), name) {
+		return name
 	}
 	return ""
 }
@@ -242,20 +154,15 @@ func (o *outline) given(name string, i int) int {
 	return at
 }
 
-// inStage reports whether the clause belongs to one stage, and may stand in each.
-func inStage(name string) bool {
-	return name == "as" || name == "where" || name == "let" || name == "by"
-}
-
 // lateClause returns the clause before word i that should stand after name.
 func (o *outline) lateClause(name string, i int) string {
-	order := ranks[o.head]
-	rank := indexOf(order, name)
+	order := clausesOf(o.head)
+	rank := slices.Index(order, name)
 	for _, c := range o.clauses {
 		if c.at >= i {
 			break
 		}
-		if rank >= 0 && indexOf(order, c.name) > rank && !inStage(c.name) {
+		if rank >= 0 && slices.Index(order, c.name) > rank && !inStage(c.name) {
 			return c.name
 		}
 	}

@@ -217,7 +217,7 @@ func notStatement(got word) *mistake {
 	case foreignHeads[got.text] != "":
 		return m.note("did you mean '%s'?", foreignHeads[got.text])
 	}
-	return m.note("statements are %s", strings.Join(heads, ", "))
+	return m.note("statements are %s", strings.Join(heads(), ", "))
 }
 
 func reserved(got word) *mistake {

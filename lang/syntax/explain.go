@@ -1,6 +1,9 @@
 package syntax
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/eptrace/ep/lang/diag"
@@ -27,6 +30,7 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 	if head == "" {
 		return notStatement(firstOf(words)), 0, 0
 	}
+	e.expectation = expect(words[:e.prevAt+1])
 	if open := e.openBracket(); open >= 0 {
 		m = e.inBrackets(open)
 		if e.words[open].is("{") {
@@ -39,6 +43,8 @@ func explain(head string, words []word, i int) (m *mistake, from, to int) {
 		m = e.want(what)
 		if names := e.namesAfterColon(); names != nil {
 			m = colonAfterKind(e.got.span(), e.prev.text, names)
+		} else if e.prev.kind == TokenString && e.prevAt > 0 && kindOf(e.words[e.prevAt-1].text) < KindUfunc {
+			m = nameInQuotes(e.prev)
 		}
 		if from, to = e.clause(); m.d.Code == diag.ReservedWord && to == i {
 			to = o.after(i + 1)
@@ -60,6 +66,7 @@ func firstOf(words []word) word {
 
 type explainer struct {
 	outline
+	expectation
 	i      int
 	got    word // nothing at the end
 	prev   word
@@ -83,7 +90,7 @@ func (e *explainer) want(what string) *mistake {
 	if e.prev.is(".") && e.got.is("*") {
 		return glob(e.got.span())
 	}
-	if e.got.kind == TokenKeyword && wantsName(what) && indexOf(e.allowed(e.i), e.got.text) < 0 && e.got.line == e.prev.line {
+	if e.got.kind == TokenKeyword && wantsName(what) && !e.followsName(e.got.text) && e.got.line == e.prev.line {
 		return reserved(e.got)
 	}
 	return wantAfter(what, e.prev.token(), e.got.token())
@@ -102,12 +109,16 @@ func (e *explainer) namesAfterColon() []string {
 	return names
 }
 
+// followsName reports whether the word could come next if a name were there.
+func (e *explainer) followsName(word string) bool {
+	name := e.prev
+	name.kind, name.text, name.start = TokenIdent, "x", e.prev.end
+	return expect(append(e.words[:e.prevAt+1:e.prevAt+1], name)).has(word)
+}
+
+// wantsName reports whether what is expected is or begins with a name.
 func wantsName(what string) bool {
-	switch what {
-	case "a name", "a source", "a source or a name", "a parameter", "a function's name", "a key", "an expression":
-		return true
-	}
-	return false
+	return what[0] != '\'' && !strings.HasSuffix(what, "in quotes") && what != nouns["Number"] && what != nouns["TypeExpr"] && what != nouns["Action"]
 }
 
 // openBracket returns the innermost bracket that is open before word i, -1 if
@@ -142,28 +153,17 @@ func (e *explainer) openBracket() int {
 // inBrackets says what is wrong within parentheses of the grammar (a signature,
 // a param's name, an emit) or that the fields' brace is not closed.
 func (e *explainer) inBrackets(open int) *mistake {
-	bracket := e.words[open]
+	bracket, what := e.words[open], e.required
 	if bracket.is("{") {
 		return e.unclosed(bracket, "}", false)
 	}
-	before := nothing
-	if open > 0 {
-		before = e.words[open-1]
+	if e.prevAt == open && len(e.wants) > 0 {
+		what = e.wants[0]
 	}
-	emit := before.is("max") || before.is("change")
-	switch {
-	case e.prevAt == open && emit:
-		return e.want("an expression")
-	case kindOf(before.text) != KindName && e.prevAt == open:
-		return e.want("a param's name")
-	case kindOf(before.text) != KindName:
-		return e.unclosed(bracket, ")", false)
-	case e.prevAt == open, e.prev.is(","):
-		return e.want("a parameter")
-	case e.prev.is(":"):
-		return e.want("a type")
+	if what == "" || what[0] == '\'' {
+		return e.unclosed(bracket, ")", e.has(","))
 	}
-	return e.unclosed(bracket, ")", !emit)
+	return e.want(what)
 }
 
 func (e *explainer) unclosed(open word, closer string, list bool) *mistake {
@@ -179,115 +179,13 @@ func (e *explainer) unclosed(open word, closer string, list bool) *mistake {
 	return unclosedBracket(o, closer, list, prev, &got)
 }
 
-// wanted returns what the word before i demands, "" if it demands nothing.
+// wanted returns what must come at word i, "" if nothing must or if it is a
+// clause behind a whole one.
 func (e *explainer) wanted() string {
-	last, _ := e.before(e.i)
-	prev := e.prev
-	if prev.kind == TokenIdent && kindOf(prev.text) != KindName && e.beginsSource() {
-		switch kindOf(prev.text) {
-		case KindUfunc, KindUprobe, KindUSDT:
-			return "the file's path in quotes"
-		}
-		return "a function's name"
+	if last, _ := e.before(e.i); last.at != e.prevAt && e.missing(e.expectation) != "" {
+		return ""
 	}
-	switch prev.kind {
-	case TokenString:
-		if e.prevAt > 0 && kindOf(e.words[e.prevAt-1].text) >= KindUfunc {
-			return "':' and a function's name"
-		}
-	case TokenKeyword:
-		return e.wantedByKeyword(last)
-	case TokenIdent:
-		if last.at != e.prevAt {
-			if last.name == "emit" && (prev.is("max") || prev.is("change")) {
-				return "'('"
-			}
-			return ""
-		}
-		switch prev.text {
-		case "size", "times":
-			return "a number"
-		case "print":
-			return "a string in quotes"
-		case "per":
-			return "an expression"
-		case "sort":
-			return "'by'"
-		}
-	case TokenOp:
-		switch prev.text {
-		case ",":
-			return e.wantedByComma(last)
-		case ".":
-			return "a name"
-		case "=":
-			return "an expression"
-		case "+":
-			return "a number"
-		case ":":
-			if last.name == ":" || e.closesSignature() {
-				return "a type"
-			}
-			return "a function's name"
-		}
-	}
-	return ""
-}
-
-// wantedByKeyword returns what must follow the reserved word before i.
-func (e *explainer) wantedByKeyword(last clauseAt) string {
-	if e.prevAt == 0 {
-		switch e.head {
-		case "hist":
-			return "a source or a name"
-		case "on", "trace":
-			return "a source"
-		case "import":
-			return "the module's path in quotes"
-		}
-		return "a name"
-	}
-	switch e.prev.text {
-	case "from", "then", "else":
-		return "a source"
-	case "as", "let":
-		return "a name"
-	case "where", "having":
-		return "an expression"
-	case "by":
-		if last.name == "sort" {
-			return "a name"
-		}
-		return "a key"
-	case "emit":
-		return "'on'"
-	case "on":
-		return "'max' or 'change'"
-	case "do":
-		return "an action"
-	}
-	return ""
-}
-
-func (e *explainer) wantedByComma(last clauseAt) string {
-	switch last.name {
-	case "", "from", "then":
-		return "a source"
-	case "by":
-		return "a key"
-	case "let", "sort":
-		return "a name"
-	case "per":
-		return "an expression"
-	case "do":
-		return "an action"
-	}
-	return ""
-}
-
-// closesSignature reports whether the colon before i follows a parenthesis.
-func (e *explainer) closesSignature() bool {
-	return e.prevAt > 0 && e.words[e.prevAt-1].is(")")
+	return e.required
 }
 
 // beginsSource reports whether the word before i is the first of a source.
@@ -311,7 +209,7 @@ func (e *explainer) clause() (from, to int) {
 	if then >= 0 {
 		to = len(e.words)
 		for _, c := range e.clauses {
-			if c.at >= e.i && indexOf(follow["event"]["by"], c.name) >= 0 {
+			if c.at >= e.i && !inStage(c.name) {
 				to = c.at
 				break
 			}
@@ -336,22 +234,19 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		to = len(e.words) // text behind a whole statement, likely one itself
 	}
 	last, _ := e.before(e.i)
-	missing := e.missing(e.i)
+	missing := e.missing(e.expectation)
 	if last.name == "let" && e.prevAt > 0 && (e.words[e.prevAt-1].is("let") || e.words[e.prevAt-1].is(",")) {
 		missing = "="
 	}
 	got := e.got
-	allowed := e.allowed(e.i)
+	allowed := e.allowed(e.expectation)
 	near, isNear := "", false
 	if got.kind == TokenIdent {
 		near, isNear = diag.Near(got.text, allowed)
 	}
-	clauses := ranks[e.head]
+	clauses := clausesOf(e.head)
 	switch {
 	case e.i >= len(e.words):
-		if missing == "" && e.prev.kind == TokenString {
-			return nameInQuotes(e.prev), 0, 0
-		}
 		if missing == "" {
 			return e.want("more"), 0, 0
 		}
@@ -385,7 +280,7 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		return byWithoutThen(got), from, to
 	case got.is("paused") && e.head == "hist" && last.name == "":
 		return pausedHist(got), from, to
-	case got.is("{") && indexOf(clauses, "{") < 0 && e.head != "const":
+	case got.is("{") && !slices.Contains(clauses, "{") && e.head != "const":
 		return noFields(got, e.head), from, e.skipBraces()
 	case isNear && (missing == "" || near == missing):
 		m = misspeltClause(got, near)
@@ -393,9 +288,9 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 			return m, 0, 0
 		}
 		return m, from, to
-	case missing == "do" && foreignClauses[got.text] == "where" && indexOf(allowed, "where") >= 0:
+	case missing == "do" && foreignClauses[got.text] == "where" && slices.Contains(allowed, "where"):
 		return misspeltClause(got, "where"), from, to
-	case missing != "" && (e.head != "on" || indexOf(clauses, got.text) < 0):
+	case missing != "" && (e.head != "on" || !slices.Contains(clauses, got.text)):
 		m = e.want("'" + missing + "'")
 		if missing == "by" {
 			wantKeys(m)
@@ -406,34 +301,31 @@ func (e *explainer) unexpected() (m *mistake, from, to int) {
 		to = e.skipBraces()
 	}
 	isWord := got.kind == TokenKeyword || got.kind == TokenIdent || got.is("{")
-	if isWord && indexOf(clauses, got.text) >= 0 {
+	if isWord && slices.Contains(clauses, got.text) {
 		if at := e.given(got.text, e.i); at >= 0 {
 			return clauseTwice(got, e.words[at].span()), from, to
 		}
 		if late := e.lateClause(got.text, e.i); late != "" && late != got.text {
-			return clauseOrder(got, late, orders[e.head]), from, to
+			return clauseOrder(got, late, orderOf(e.head)), from, to
 		}
 	}
-	if got.kind != TokenOp && isClause(got.text) && indexOf(clauses, got.text) < 0 {
-		return noSuchClause(e.head, got, orders[e.head]), from, to
+	if got.kind != TokenOp && isClause(got.text) && !slices.Contains(clauses, got.text) {
+		return noSuchClause(e.head, got, orderOf(e.head)), from, to
 	}
 	if form := foreignKinds[e.prev.text]; form != "" && e.beginsSource() {
 		return foreignKind(e.prev, form), from, to
 	}
-	if other := foreignClauses[got.text]; other != "" && indexOf(allowed, other) >= 0 {
+	if other := foreignClauses[got.text]; other != "" && slices.Contains(allowed, other) {
 		if e.i+1 < len(e.words) && e.words[e.i+1].is("by") { // order by, group by
 			to = e.after(e.i + 2)
 		}
 		return misspeltClause(got, other), from, to
 	}
-	if near, ok := diag.Near(e.prev.text, kindNames); ok && foreignKinds[e.prev.text] == "" && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
+	if near, ok := diag.Near(e.prev.text, kindWords[1:]); ok && foreignKinds[e.prev.text] == "" && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
 		return misspeltKind(e.prev, near), from, to
 	}
 	return cannotStand(got, allowed, e.head), from, to
 }
-
-// kindNames are the words that begin a source.
-var kindNames = []string{"syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}
 
 // adjacentMark reports whether word i stands directly behind a name, as in
 // `my-event` and `foo.isra.0`.
@@ -500,13 +392,6 @@ func (e *explainer) skipBraces() int {
 	return len(e.words)
 }
 
-// kindOf returns the kind of source that begins with the word, KindName if it
-// is no such word.
-func kindOf(s string) Kind {
-	for k := KindSyscall; k <= KindUSDT; k++ {
-		if k.String() == s {
-			return k
-		}
-	}
-	return KindName
-}
+// kindOf returns the kind of source that begins with the word, KindName if none
+// does.
+func kindOf(s string) Kind { return Kind(max(slices.Index(kindWords[1:], s)+1, 0)) }

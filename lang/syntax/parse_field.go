@@ -205,7 +205,7 @@ func (c *cursor) trailing(f *Field) error {
 			return typeOfField(spanOf(t), f.Name.Raw)
 		}
 	}
-	if isClause(t.Value) && (t.Type == lexer.TokenType(TokenKeyword) || contextWords[t.Value]) {
+	if isClause(t.Value) && (t.Type == lexer.TokenType(TokenKeyword) || hasMeaning(t.Value)) {
 		m := wantAfter("'}'", c.prev(), t)
 		m.d.Code = diag.UnclosedBracket
 		return m

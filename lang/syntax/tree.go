@@ -98,9 +98,10 @@ const (
 )
 
 // String returns the word of the source, "event" for KindName.
-func (k Kind) String() string {
-	return [...]string{"event", "syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}[k]
-}
+func (k Kind) String() string { return kindWords[k] }
+
+// kindWords are the words that sources begin with, by Kind.
+var kindWords = []string{"event", "syscall", "func", "kprobe", "tracepoint", "ufunc", "uprobe", "usdt"}
 
 // One is one source. Which parts are set depends on Kind:
 //
