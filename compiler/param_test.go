@@ -203,3 +203,14 @@ func TestFirstByteOfADynamicText(t *testing.T) {
 		t.Errorf("got %v, want an error that the text may end before", list)
 	}
 }
+
+// TestConditionChoosesAmongSources: what never holds for one source leaves the others.
+func TestConditionChoosesAmongSources(t *testing.T) {
+	const text = `hist syscalls.sys_enter_read, syscalls.sys_enter_write where $func ~ "%s" by c = count`
+	for pattern, want := range map[string]int{"*read": 1, "*write": 1, "*": 2, "*close": 0} {
+		got, list := shellOf(t, strings.Replace(text, "%s", pattern, 1), nil)
+		if n := strings.Count(got, "hist:keys=c"); n != want || list.HasErrors() || (len(list) > 0) != (want == 0) {
+			t.Errorf("%s: %d histograms, want %d: %v\n%s", pattern, n, want, list, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/compiler/plan"
 	"github.com/eptrace/ep/compiler/target"
+	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -23,6 +24,7 @@ func (l *lowerer) hist(h *ir.Hist) {
 	}
 	t := plan.Table{Name: h.Name, Span: h.Span, Paused: h.Paused}
 	shared := len(h.Stages) > 1
+	told := len(l.list)
 	for i := range h.Stages {
 		c, o := l.histOn(h, i, &t, shared)
 		if c != nil && l.triggers[histKey(c)] {
@@ -37,6 +39,8 @@ func (l *lowerer) hist(h *ir.Hist) {
 		l.tables[h] = append(l.tables[h], o.on.name)
 	}
 	if len(t.Hists) > 0 {
+		// A condition that never holds for some of the sources chooses among them.
+		l.list = append(l.list[:told], slices.DeleteFunc(l.list[told:], func(d diag.Diagnostic) bool { return d.Code == diag.ConstantCondition })...)
 		l.plan.Tables = append(l.plan.Tables, t)
 	}
 }
