@@ -1,6 +1,9 @@
 package syntax
 
-import "github.com/eptrace/ep/lang/source"
+import (
+	"github.com/eptrace/ep/lang/diag"
+	"github.com/eptrace/ep/lang/source"
+)
 
 // The grammar takes more than the language where that makes the tree simple or
 // a message exact. What it takes too much is told here.
@@ -78,6 +81,13 @@ func (p *parser) checkOne(n *One) {
 	case !user && n.Path != nil:
 		p.errs.add(noPath(n.Kind, n.Path.Span()))
 		return
+	}
+	if m := n.Func.Module; m != nil && n.Func.Addr != nil {
+		p.errs.add(newMistake(diag.Syntax, n.Func.Addr.Span(), "expected a function's name after ':', found '%s'", n.Func.Addr.Raw).
+			note("an address has no module"))
+	} else if m != nil && (n.Kind == KindUfunc || n.Kind == KindUprobe) {
+		p.errs.add(newMistake(diag.Syntax, m.Span(), "a %v has no module", n.Kind).
+			fix(source.Span{Start: m.Span().Start, End: n.Func.Name.Span().Start}, ""))
 	}
 	name := ""
 	if n.Func.Name != nil && !n.Func.Param {

@@ -227,6 +227,8 @@ var mistakeGroups = []struct {
 		"trace sched.*",
 		"trace sched:sched_switch",
 		"trace a ? ?",
+		"trace kprobe xhci_hcd:0xffffffff81000000",
+		"trace ufunc \"/bin/bash\":libc:readline",
 	}},
 	{"expressions", []string{
 		"trace a where x = 3",
