@@ -465,7 +465,7 @@ func (g *generator) intoModule() {
 // workload makes a list of calls.
 func (g *generator) workload() []step {
 	var list []step
-	for range 6 + g.IntN(14) {
+	for range 10 + g.IntN(50) {
 		list = append(list, g.step(pick(g, g.calls)))
 	}
 	return list

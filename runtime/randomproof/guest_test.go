@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strings"
@@ -72,6 +73,7 @@ var theGuest = sync.OnceValues(func() (*guest, error) {
 	// What is removed waits for all processors to have left it; this makes them
 	// hurry, so that some thousand scripts end.
 	_ = os.WriteFile("/sys/kernel/rcu_expedited", []byte("1"), 0) // slower without
+	debug.SetGCPercent(400)
 	f, err := tracefs.Open("")
 	if err != nil {
 		return nil, err
