@@ -20,7 +20,6 @@ type slot struct {
 	v      value
 	lo, hi *big.Int // of log2 and bucket
 	open   bool     // a range that has no least number
-	around bool     // a range that v is in; which, the reference does not say
 }
 
 func (s slot) key() string {
@@ -99,9 +98,6 @@ func (k *tableKey) slotOf(v value) (slot, bool) {
 	one := big.NewInt(1)
 	switch k.slot {
 	case "log2":
-		if v.lo.Sign() < 0 {
-			return slot{v: v, around: true}, true
-		}
 		if v.lo.Cmp(one) <= 0 {
 			return slot{v: v, lo: new(big.Int), hi: one, open: types.Signed(v.t)}, true
 		}
@@ -111,7 +107,7 @@ func (k *tableKey) slotOf(v value) (slot, bool) {
 		return slot{v: v, lo: lo, hi: hi}, true
 	case "bucket":
 		if v.lo.Sign() < 0 {
-			return slot{v: v, around: true}, true
+			return slot{}, false // the reference does not say where ranges below 0 begin
 		}
 		w := big.NewInt(k.width)
 		lo := new(big.Int).Mul(floor(v.lo, w), w)
@@ -123,17 +119,12 @@ func (k *tableKey) slotOf(v value) (slot, bool) {
 
 // matches reports whether a key of a row of JSON is the slot.
 func (s slot) matches(raw json.RawMessage) bool {
-	if s.lo == nil && !s.around {
+	if s.lo == nil {
 		return matches(s.v, raw)
 	}
 	var ends [2]json.RawMessage
 	if json.Unmarshal(raw, &ends) != nil {
 		return false
-	}
-	if s.around {
-		lo, _ := new(big.Int).SetString(string(ends[0]), 10)
-		hi, ok := new(big.Int).SetString(string(ends[1]), 10)
-		return ok && (lo == nil || lo.Cmp(s.v.lo) <= 0) && hi.Cmp(s.v.lo) >= 0
 	}
 	least := string(ends[0]) == "null" && s.open || !s.open && string(ends[0]) == s.lo.String()
 	return least && string(ends[1]) == s.hi.String()
