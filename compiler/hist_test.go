@@ -128,3 +128,46 @@ hist sums from work by k0 = ($cpu - 3), k1 = $comm, k2 = comm`)
 		t.Errorf("got %v, want one error [%s]", list, diag.TooManyKeys)
 	}
 }
+
+// TestAMarkersValueIsReadInAnExpression: as a parameter the kernel does not find
+// it ("Couldn't find param").
+func TestAMarkersValueIsReadInAnExpression(t *testing.T) {
+	p, list := compileFor(t, `
+event work from ftrace.print as a where buf ~ "end*"
+  then syscall write.exit as b by $tid
+{ from = a.$cpu, on = b.$cpu, delta = b.$time - a.$time }
+trace work`)
+	if p == nil {
+		t.Fatal(list)
+	}
+	for _, w := range p.Writes {
+		if strings.Contains(w.Data, ".trace(work,") && !strings.Contains(w.Data, "work_from_read=$work_from+0:") {
+			t.Errorf("got %s", w.Data)
+		}
+	}
+}
+
+// TestBitsOfACPUAreNotTested: the kernel's filter takes the test, and it holds for
+// none.
+func TestBitsOfACPUAreNotTested(t *testing.T) {
+	for _, where := range []string{"$cpu & 1", "$cpu & 3 == 3", "!($cpu & 2)"} {
+		_, list := compileFor(t, "event e from syscall close.enter where "+where+" { fd }\ntrace e")
+		if len(list) != 1 || list[0].Code != diag.CannotFilter {
+			t.Errorf("%s: got %v, want one error [%s]", where, list, diag.CannotFilter)
+		}
+	}
+}
+
+// compileFor compiles a script for 6.17.
+func compileFor(t *testing.T, text string) (*plan.Plan, diag.List) {
+	t.Helper()
+	k, err := target.Embedded("6.17-x86_64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := source.New("test.ep", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Compile(src, k, Options{Instance: "mine"})
+}

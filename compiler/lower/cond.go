@@ -379,6 +379,10 @@ func (l *lowerer) bitTest(x *ir.Binary, v ir.Expr, mask *ir.Const, op string, k 
 		l.cannotFilter(v.Span())
 		return nil, false
 	}
+	if c.name == "CPU" {
+		l.bitsOfCPU(x.Sp)
+		return nil, false
+	}
 	size := types.Size(v.Type())
 	width := greatest(size)
 	m, want := bitsOf(mask.Kernel())&width, bitsOf(k.Kernel())&width

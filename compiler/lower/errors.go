@@ -256,6 +256,12 @@ func (l *lowerer) cannotFilter(sp source.Span) {
 	l.err(diag.CannotFilter, sp, "no filter of the kernel reaches this value", todo("make it a field of an event, and test that"))
 }
 
+// bitsOfCPU: a filter takes `CPU & 1`, and it holds for no CPU
+// (kernel/trace/trace_events_filter.c, filter_pred_cpu).
+func (l *lowerer) bitsOfCPU(sp source.Span) {
+	l.err(diag.CannotFilter, sp, "the kernel cannot test bits of a CPU's number", todo("list the CPUs that are meant: $cpu in { 1, 3 }"))
+}
+
 func (l *lowerer) neverHolds(sp source.Span) {
 	l.warn(diag.ConstantCondition, sp, "this condition never holds for what the event is made of", todo("nothing is recorded"))
 }

@@ -283,6 +283,10 @@ func (j *joiner) emit(syn *record) bool {
 			emitter.Vars = append(emitter.Vars, command.HistVar{Name: name, Expr: results[i], Span: sp})
 		case last:
 			emitter.Vars = append(emitter.Vars, command.HistVar{Name: name, Expr: j.fieldOf(v.x), Span: sp})
+		case 0:
+			if j.rec.onMarker() && v.size > 0 {
+				params[i] = j.ofMarker(emitter, v)
+			}
 		}
 	}
 	var keeper *command.Hist
@@ -446,6 +450,18 @@ func (j *joiner) keepApart() {
 // carriedVariable names the variable that a carried value has in the histogram
 // that keeps or makes it.
 func (j *joiner) carriedVariable(v *carried) string { return j.variable("carried "+v.name, v.name) }
+
+// ofMarker has the emitter read a value that a marker carries, and returns its
+// own variable for it: a parameter's name is not looked for on ftrace.print
+// (kernel/trace/trace_events.c, find_event_file), an expression's is.
+func (j *joiner) ofMarker(emitter *command.Hist, v *carried) command.HistExpr {
+	sp := v.x.Span()
+	name := j.variable("read "+v.name, v.name+"_read")
+	read := &command.HistBinary{X: command.HistRef{Name: j.carriedVariable(v), Span: sp}, Op: '+', Y: command.HistNum{Span: source.NoSpan}, Span: sp}
+	emitter.Vars = append(emitter.Vars, command.HistVar{Name: name, Span: sp, Expr: read})
+	j.usedUp = true
+	return command.HistRef{Name: name, Span: sp}
+}
 
 // useUp makes the first histogram of the last step read a variable of the first
 // step in an expression, so that the kernel unsets it: a number that is carried,
