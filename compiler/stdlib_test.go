@@ -40,7 +40,7 @@ func TestModulesCompile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, list := Compile(user, on, Options{}); p == nil || len(list) > 0 || len(p.Writes) != 1 {
+			if p, list := Compile(user, on, Options{}); p == nil || len(list) != 1 || list[0].Code != diag.Unused || len(p.Writes) != 1 {
 				t.Errorf("imported and not used: got %v and %v", p, list)
 			}
 			head := header(src)

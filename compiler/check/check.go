@@ -76,6 +76,7 @@ func Check(script *syntax.Script, t *target.Target, opts Options) (*ir.Program, 
 	c.checkPaused()
 	c.checkSet()
 	c.checkShadows()
+	c.checkUnused(script)
 	return c.prog, c.list.Sort()
 }
 
@@ -104,6 +105,7 @@ type decl struct {
 	span   source.Span
 	item   syntax.Item
 	state  state
+	used   bool // another statement names it
 	event  *ir.Event
 	absent bool // of an event or hist: it needs an optional source that is not there
 	wrong  bool // of an event: what it is made of cannot be told, which is reported

@@ -45,6 +45,7 @@ func (c *checker) constant(id *syntax.Ident) *ir.Const {
 	default:
 		return nil
 	}
+	d.used = true
 	if d.state == open {
 		c.recursiveConst(id.Span(), d.name)
 		return c.invalidConst(id.Span())

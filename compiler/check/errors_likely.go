@@ -5,10 +5,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/eptrace/ep/compiler/command"
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/syntax"
+	"github.com/eptrace/ep/lang/types"
 )
 
 // This file words what is allowed and likely not meant.
@@ -30,11 +32,30 @@ func (c *checker) tableFills(sp source.Span, or string) {
 	if or != "" {
 		notes = append(notes, todo("%s", or))
 	}
-	c.add(diag.Warning, diag.TableFills, sp, "there is no end of such keys, and the table has 2048 entries, of which none is freed", notes...)
+	c.add(diag.Warning, diag.TableFills, sp, fmt.Sprintf("these keys are unbounded; the table holds %d and never frees one", command.DefaultHistSize), notes...)
 }
 
 func (c *checker) keysContradict(sp source.Span, a, b string) {
 	c.err(diag.KeysNeverMatch, sp, fmt.Sprintf("the keys can never be equal: one is %s, the other %s", a, b), todo("the conditions of the stages say so"))
+}
+
+func (c *checker) otherModule(k *ir.Probe, module string) {
+	where, name := "in the kernel itself", k.Symbol
+	if module != "" {
+		where, name = fmt.Sprintf("in the module '%s'", module), module+":"+k.Symbol
+	}
+	c.add(diag.Warning, diag.UnknownSymbol, k.Span, fmt.Sprintf("on the target, '%s' is %s, not in the module '%s'", k.Symbol, where, k.Module))
+	c.suggest(name)
+}
+
+func (c *checker) numberCut(x ir.Expr, sp source.Span, from, to types.Int) {
+	value := c.src.Slice(x.Span())
+	c.add(diag.Warning, diag.NumberCut, sp, fmt.Sprintf("'%s' has %d bits, of which this keeps the lowest %d", value, from.Size*8, to.Size*8),
+		todo("leave the type out, or write '= %s as %s' if those bits are meant", value, to))
+}
+
+func (c *checker) timeAsKey(sp source.Span) {
+	c.err(diag.KeysNeverMatch, sp, "two events never have the same time", todo("join by what they have in common, such as a thread: 'by a.pid == b.pid'; the time between them is 'b.$time - a.$time'"))
 }
 
 func (c *checker) anyBit(b *ir.Binary, name, other string) {

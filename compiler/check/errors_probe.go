@@ -19,6 +19,11 @@ func (c *checker) endOfTracepoint(sp source.Span) {
 	c.err(diag.MisplacedValue, sp, "a tracepoint has no entry and exit", todo("write 'tracepoint NAME'"))
 }
 
+func (c *checker) moduleOfTracepoint(sp source.Span, module, name string) {
+	c.err(diag.UnknownSymbol, sp, fmt.Sprintf("a tracepoint is not named by its module, '%s'", module))
+	c.suggest(name)
+}
+
 func (c *checker) addressOfFunction(sp source.Span, place ir.Place, addr string) {
 	if place == ir.AtTracepoint {
 		c.err(diag.UnknownSymbol, sp, "a tracepoint has a name", todo("write 'tracepoint sched_switch'"))

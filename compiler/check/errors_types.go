@@ -485,7 +485,7 @@ func (c *checker) sizeOutOfRange(sp source.Span, text string) {
 }
 
 func (c *checker) sizeWithoutJoin(sp source.Span) {
-	c.err(diag.BadSize, sp, "an event of one stage has no table", todo("'size' is for joins, spans and hists"))
+	c.err(diag.BadSize, sp, "an event of one stage has no table", todo("'size' is for joins, spans, hists and 'emit on'"))
 }
 
 func (c *checker) keyOfLater(sp source.Span) {

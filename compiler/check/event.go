@@ -52,7 +52,7 @@ func (c *checker) event(e *syntax.Event) *ir.Event {
 	}
 	if e.Size != nil {
 		ev.Size, ev.SizeAt = c.size(e.Size), e.Size.Span()
-		if len(e.Then) == 0 && !sc.span() {
+		if len(e.Then) == 0 && !sc.span() && e.Emit == nil {
 			c.sizeWithoutJoin(e.Size.Span())
 		}
 	}
@@ -297,6 +297,7 @@ func (c *checker) field(sc *scope, f *syntax.Field) *ir.Field {
 		if types.IsInvalid(t) {
 			return nil
 		}
+		c.likelyCut(x, t, f.Type.Span())
 		x = c.assign(x, t, f.Name, f.Type.Span())
 	}
 	x = c.storable(x)

@@ -44,6 +44,10 @@ func (c *checker) tracepoint(one *syntax.One) ir.Source {
 	if one.End != nil {
 		c.endOfTracepoint(one.End.Span())
 	}
+	if p.Module != "" {
+		c.moduleOfTracepoint(one.Func.Span(), p.Module, p.Symbol)
+		return nil
+	}
 	proto, err := c.t.TracepointProto(p.Symbol)
 	if err != nil && !errors.Is(err, target.ErrNoBTF) {
 		// The kernel takes a name that it does not know and waits for a module

@@ -399,6 +399,7 @@ func (c *checker) on(o *syntax.On) {
 func (c *checker) actionTarget(a *ir.Action, q *syntax.QName) bool {
 	name, span := qname(q)
 	if d, ok := c.decls[name]; ok {
+		d.used = true
 		c.resolve(d)
 		switch {
 		case d.event != nil:

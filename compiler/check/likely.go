@@ -2,9 +2,11 @@ package check
 
 import (
 	"go/constant"
+	"slices"
 	"strings"
 
 	"github.com/eptrace/ep/compiler/ir"
+	"github.com/eptrace/ep/compiler/target"
 	"github.com/eptrace/ep/lang/source"
 	"github.com/eptrace/ep/lang/types"
 )
@@ -25,6 +27,7 @@ func (c *checker) likely(ev *ir.Event) {
 			c.wokenByThread(ev.Stages, k.Left)
 			c.wokenByThread(ev.Stages, k.Right)
 			c.contradiction(ev.Stages, k)
+			c.keyIsTime(k)
 		}
 		if st.Index > 0 {
 			c.likelyKeys(st)
@@ -170,6 +173,33 @@ func (c *checker) likelyKeys(st *ir.Stage) {
 	}
 }
 
+// likelyModule finds a function that is not in the module it is said to be in: a
+// kernel waits for such a module for ever.
+func (c *checker) likelyModule(k *ir.Probe) {
+	if state, err := c.t.Symbol(k.Module + ":" + k.Symbol); err != nil || state != target.SymbolAbsent && state != target.SymbolUnlisted {
+		return
+	}
+	fn, err := c.t.Function(k.Symbol)
+	if err != nil || len(fn.Modules) == 0 {
+		return // the module may bring it when it is loaded
+	}
+	c.otherModule(k, fn.Modules[0])
+}
+
+// likelyCut finds a field's type that has no room for all bits of a number that is
+// recorded as it is. What a register holds is of unknown width, and a result is an
+// error or a small number.
+func (c *checker) likelyCut(x ir.Expr, t types.Type, sp source.Span) {
+	from, isInt := x.Type().(types.Int)
+	to, toInt := t.(types.Int)
+	switch x.(type) {
+	case *ir.FieldRef, *ir.Load:
+		if isInt && toInt && to.Size < from.Size && from.Form != types.Hex {
+			c.numberCut(x, sp, from, to)
+		}
+	}
+}
+
 // comparesThread reports whether a condition is about $tid.
 func comparesThread(x ir.Expr) bool {
 	found := false
@@ -185,6 +215,14 @@ func comparesThread(x ir.Expr) bool {
 func (c *checker) likelySize(ev *ir.Event) {
 	if ev.Size != 0 {
 		return
+	}
+	if ev.Emit != nil {
+		for _, p := range ev.Emit.Per {
+			if endless(p) {
+				c.tableFills(p.Span(), "")
+				return
+			}
+		}
 	}
 	for _, st := range ev.Stages {
 		for _, k := range st.Keys {
@@ -203,8 +241,27 @@ func endless(x ir.Expr) bool {
 		e, _ := p.Elem.(types.Int)
 		return p.User || e.Form != types.Char // the kernel's own texts are few
 	}
-	ref, ok := x.(*ir.FieldRef)
-	return ok && (ref.Name == "sector" || ref.Name == "skbaddr")
+	switch x := x.(type) {
+	case *ir.FieldRef:
+		return slices.Contains(endlessNames, x.Name)
+	case *ir.Own:
+		return endless(x.Field.Value)
+	}
+	return false
+}
+
+// endlessNames are the names that events of kernels give to such values where their
+// type does not tell: places on disks and in memory, files, address spaces.
+var endlessNames = []string{"sector", "lblk", "pblk", "block", "ino", "index", "pos", "offset", "pfn", "skbaddr", "sk_cookie", "sock_cookie", "mm_id", "seqno"}
+
+// keyIsTime finds a key that two events have in common by chance only.
+func (c *checker) keyIsTime(k ir.Key) {
+	for _, x := range []ir.Expr{k.Left, k.Right} {
+		if ctx, ok := x.(*ir.Context); ok && ctx.Kind == ir.Time {
+			c.timeAsKey(k.Span)
+			return
+		}
+	}
 }
 
 // contradiction finds a key that both sides want to be a constant, and not the

@@ -16,6 +16,7 @@ import (
 type module struct {
 	alias string
 	span  source.Span // of the import
+	used  bool        // the script names an event of it
 	check *checker    // nil if the module cannot be read
 }
 
@@ -99,6 +100,7 @@ func (c *checker) module(imp *syntax.Import, path, alias string) *module {
 
 // imported resolves `alias.NAME`: an event of a module.
 func (c *checker) imported(m *module, name string, span source.Span) ir.Source {
+	m.used = true
 	if m.check == nil {
 		return nil // the import has been told
 	}

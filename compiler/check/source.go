@@ -104,6 +104,7 @@ func (c *checker) declared(d *decl, name string, span source.Span) ir.Source {
 		c.notAnEvent(span, name, d.span)
 		return nil
 	}
+	d.used = true
 	if d.state == open {
 		c.recursiveEvent(span, name)
 		return nil
@@ -281,6 +282,7 @@ func (c *checker) probedSymbol(k *ir.Probe) {
 		return
 	}
 	if k.Module != "" {
+		c.likelyModule(k)
 		return
 	}
 	fn, err := c.t.Function(k.Symbol)

@@ -77,7 +77,9 @@ func (r *record) column(name string) *column {
 }
 
 // whole reports whether the kernel has the value as the script means it: a number
-// of the same width and sign, 64 bits of one, or a text.
+// of the same width and sign, or a text. A difference of times may do without the
+// sign: other readers of the event then see a negative one as a large one, which
+// costs less than another event for each.
 func (c *column) whole() bool {
 	switch c.typ.(type) {
 	case types.String:
@@ -87,7 +89,8 @@ func (c *column) whole() bool {
 	case types.Array, types.Stack, types.Invalid:
 		return false
 	}
-	return c.exact || c.size == types.Size(c.typ) && (c.signed == types.Signed(c.typ) || c.signless())
+	_, time := c.typ.(types.Duration)
+	return c.exact || c.size == types.Size(c.typ) && (c.signed == types.Signed(c.typ) || time && c.signless())
 }
 
 // signless reports whether the kernel keeps a number with a sign as 64 bits

@@ -392,6 +392,19 @@ const (
 	//	{ file = str(opened.filename) }  # right: the address is carried
 	TextCut Code = "text-cut"
 
+	// Unused: an event, param, const or module that no other statement names, or a
+	// script without a statement. A warning.
+	//
+	//	event exits from sched.sched_process_exit             # wrong: nothing shows it
+	//	event exits from sched.sched_process_exit trace exits # right
+	Unused Code = "unused"
+
+	// NumberCut: a field that is narrower than its value. A warning.
+	//
+	//	event e from sched.sched_waking { pid: u8 = pid }          # wrong: pid has 32 bits
+	//	event e from sched.sched_waking { low: u8 = pid as u8 }    # right, if they are meant
+	NumberCut Code = "number-cut"
+
 	// LiteralGlob: a string with '*' or '?' compared by an operator that does not
 	// match globs. A warning.
 	//

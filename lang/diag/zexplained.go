@@ -65,6 +65,7 @@ var explained = [...]explanation{
 	{"not-probeable", "A kernel symbol that the kernel lets nobody probe.\n\n\ttrace kprobe __schedule         # wrong\n\ttrace sched.sched_switch        # right: the event of the same moment"},
 	{"not-storable", "A value that no record can hold.\n\n\t{ mask = cpumask }  # wrong where the kernel gives it as raw words\n\t{ cpu = $cpu }      # right"},
 	{"not-text-pointer", "Str() of a pointer to something else than text.\n\n\t{ s = str(argv) }     # wrong: argv is a pointer to pointers\n\t{ s = str(argv[0]) }  # right"},
+	{"number-cut", "A field that is narrower than its value. A warning.\n\n\tevent e from sched.sched_waking { pid: u8 = pid }          # wrong: pid has 32 bits\n\tevent e from sched.sched_waking { low: u8 = pid as u8 }    # right, if they are meant"},
 	{"other-stage", "The condition or the let of a stage speaks of an earlier one.\n\n\tfrom a.b as x then c.d as y where x.k > 1 by k  # wrong\n\tfrom a.b as x where k > 1 then c.d as y by k    # right"},
 	{"plan-refused", "A bug: the plan has a write that this kernel would refuse.\nNothing was written.\n\n\tep compile x.ep                  # wrong, and not the script's fault: report it\n\tep compile --target live x.ep    # right: it was compiled for the kernel that runs"},
 	{"positive-errno", "The name of an error without the minus that the kernel\nreturns it with. A warning.\n\n\ttrace syscall openat where $ret == ENOENT   # wrong: that is a file's number\n\ttrace syscall openat where $ret == -ENOENT  # right"},
@@ -105,6 +106,7 @@ var explained = [...]explanation{
 	{"unreadable-event", "The target has the event, and its format cannot be read.\n\n\tep check x.ep       # wrong as a user who may not read tracefs\n\tsudo ep check x.ep  # right, or with --target for a saved kernel"},
 	{"unsure-key", "Keys of a join that several happenings have at once. A warning.\n\n\tthen block.block_rq_complete as b by sector       # wrong: of which disk?\n\tthen block.block_rq_complete as b by dev, sector  # right"},
 	{"unterminated-string", "A string, character or name in backticks that is not\nclosed on its line.\n\n\tcomm == \"bash   # wrong\n\tcomm == \"bash\"  # right"},
+	{"unused", "An event, param, const or module that no other statement names, or a\nscript without a statement. A warning.\n\n\tevent exits from sched.sched_process_exit             # wrong: nothing shows it\n\tevent exits from sched.sched_process_exit trace exits # right"},
 	{"user-memory-at-entry", "User memory is read where a system call begins; what\nis not in memory then cannot be read. A warning.\n\n\ttrace syscall openat.enter { file = str(filename) }  # wrong where it matters\n\ttrace syscall openat { file = str(filename) }        # right: reads at the exit"},
 	{"wrong-task", "$tid or $comm of an event that happens on another thread's\nbehalf. A warning.\n\n\thist sched.sched_switch by comm = $comm  # wrong: it is the one that leaves\n\thist sched.sched_switch by next_comm     # right"},
 }
