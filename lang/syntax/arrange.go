@@ -279,7 +279,7 @@ func (a *arranger) beginsStatement(i int, newLine bool) bool {
 		if !ok || !named {
 			return a.foreignStatement(i)
 		}
-		a.errs.add(misspeltStatement(w.span(), w.text, head))
+		a.errs.add(misspelt(diag.UnknownStatement, *w, "statement", head))
 		a.words[i].kind, a.words[i].text = TokenKeyword, head
 		return true
 	}

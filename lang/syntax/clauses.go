@@ -130,7 +130,7 @@ func (o *outline) allowed(x expectation) []string {
 // missing returns the clause that must come next, "" if none must.
 func (o *outline) missing(x expectation) string {
 	name := strings.Trim(x.required, "'")
-	if x.has(name) && slices.Contains(clausesOf(o.head), name) {
+	if x.has(name) && (name == "=" || slices.Contains(clausesOf(o.head), name)) {
 		return name
 	}
 	return ""

@@ -203,9 +203,9 @@ func badChar(sp source.Span) *mistake {
 	return newMistake(diag.BadString, sp, "%v", errChar).note(`escapes are \' \\ \n \t \0 and \xNN`)
 }
 
-func misspeltStatement(sp source.Span, got, head string) *mistake {
-	return newMistake(diag.UnknownStatement, sp, "unknown statement '%s'", got).
-		note("did you mean '%s'?", head).fix(sp, head)
+// misspelt says that a word is unknown as what it should be, and like one that is.
+func misspelt(code diag.Code, got word, what, near string) *mistake {
+	return newMistake(code, got.span(), "unknown %s '%s'", what, got.text).note("did you mean '%s'?", near).fix(got.span(), near)
 }
 
 func notStatement(got word) *mistake {
@@ -354,16 +354,6 @@ func clauseInBraces(sp source.Span, clause string) *mistake {
 
 // Clauses.
 
-func misspeltClause(got word, clause string) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "unknown clause '%s'", got.text).
-		note("did you mean '%s'?", clause).fix(got.span(), clause)
-}
-
-func misspeltKind(word word, kind string) *mistake {
-	return newMistake(diag.Syntax, word.span(), "unknown kind of source '%s'", word.text).
-		note("did you mean '%s'?", kind).fix(word.span(), kind)
-}
-
 func clauseTwice(got word, first source.Span) *mistake {
 	return newMistake(diag.MisplacedClause, got.span(), "'%s' is given twice", got.text).at(first, "it is given here first")
 }
@@ -379,21 +369,6 @@ func noSuchClause(head string, got word, order string) *mistake {
 		m.note("its parts are: %s", order)
 	}
 	return m
-}
-
-func byWithoutThen(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "'by' must follow 'then STAGE'").
-		note("these keys pair a later event with an earlier one; to count by a key, write a hist")
-}
-
-func pausedHist(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "'paused' must be between a hist's name and 'from'").
-		note("write 'hist NAME paused from …'")
-}
-
-func colonInName(sp source.Span, group, name string) *mistake {
-	return newMistake(diag.Syntax, sp, "expected '.' between a group and its event").
-		note("write '%s.%s'", group, name).fix(sp, ".")
 }
 
 func glob(sp source.Span) *mistake {

@@ -171,6 +171,7 @@ var mistakeGroups = []struct {
 		"event e from a let x",
 		"event e from a let x = { y }",
 		"event e from a let x == 3",
+		"event e from a let x := 3",
 		"event e from a if x > 3",
 		"trace a having x",
 		"trace a by x",

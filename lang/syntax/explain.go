@@ -190,17 +190,7 @@ func (e *explainer) wanted() string {
 
 // beginsSource reports whether the word before i is the first of a source.
 func (e *explainer) beginsSource() bool {
-	if e.prevAt < 1 {
-		return false
-	}
-	last, _ := e.before(e.prevAt)
-	switch p := e.words[e.prevAt-1]; {
-	case e.prevAt == 1 || p.is("from") || p.is("then") || p.is("else"):
-		return e.head != "event" || e.prevAt > 1
-	case p.is(","):
-		return last.name == "" || last.name == "from" || last.name == "then"
-	}
-	return false
+	return e.prevAt > 0 && strings.HasPrefix(expect(e.words[:e.prevAt]).required, nouns["Source"])
 }
 
 // clause returns the words to pass over if the clause before word i is wrong.
@@ -227,104 +217,149 @@ func (e *explainer) clause() (from, to int) {
 	return last.at, to
 }
 
-// unexpected says what is wrong with word i behind a whole clause.
+// found is what is wrong, and which words to pass over.
+type found struct {
+	m        *mistake
+	from, to int
+}
+
+// unexpected says what is wrong with word i behind a whole clause. The first that
+// has something to say about it says it.
 func (e *explainer) unexpected() (m *mistake, from, to int) {
-	from, to = e.i, e.after(e.i+1)
-	if e.got.line > e.prev.line && e.given("{", e.i) >= 0 && e.after(e.i) > e.i {
-		to = len(e.words) // text behind a whole statement, likely one itself
-	}
 	last, _ := e.before(e.i)
 	missing := e.missing(e.expectation)
-	if last.name == "let" && e.prevAt > 0 && (e.words[e.prevAt-1].is("let") || e.words[e.prevAt-1].is(",")) {
-		missing = "="
-	}
-	got := e.got
-	allowed := e.allowed(e.expectation)
-	near, isNear := "", false
-	if got.kind == TokenIdent {
-		near, isNear = diag.Near(got.text, allowed)
-	}
-	clauses := clausesOf(e.head)
-	switch {
-	case e.i >= len(e.words):
+	if e.i >= len(e.words) {
 		if missing == "" {
 			return e.want("more"), 0, 0
 		}
 		return e.want("'" + missing + "'"), 0, 0
+	}
+	here := found{from: e.i, to: e.after(e.i + 1)}
+	if e.got.line > e.prev.line && e.given("{", e.i) >= 0 && e.after(e.i) > e.i {
+		here.to = len(e.words) // text behind a whole statement, likely one itself
+	}
+	for _, say := range []func(here found, last, missing string) found{
+		e.strayMark, e.strayOperator, e.habit, e.absentClause, e.misplacedClause, e.strayWord,
+	} {
+		if f := say(here, last.name, missing); f.m != nil {
+			return f.m, f.from, f.to
+		}
+	}
+	return cannotStand(e.got, e.allowed(e.expectation), e.head), here.from, here.to
+}
+
+// strayMark is about marks that belong to no clause.
+func (e *explainer) strayMark(here found, _, _ string) found {
+	got, next := e.got, nothing
+	if e.i+1 < len(e.words) {
+		next = e.words[e.i+1]
+	}
+	switch {
 	case got.kind == TokenOp && (got.is(")") || got.is("]") || got.is("}")):
-		return closesNothing(got.span(), got.text), from, to
-	case got.is(".") && e.prev.is("?") && e.i+1 < len(e.words):
-		return questionBeforeEnd(source.Span{Start: e.prev.start, End: e.words[e.i+1].end}, e.words[e.i+1].text), from, e.after(e.i + 2)
+		here.m = closesNothing(got.span(), got.text)
+	case got.is(".") && e.prev.is("?") && next.end > 0:
+		return found{questionBeforeEnd(source.Span{Start: e.prev.start, End: next.end}, next.text), here.from, e.after(e.i + 2)}
 	case e.adjacentMark():
-		m, from = e.unquoted()
-		return m, from, e.skipRun()
-	case got.is(":") && e.prev.kind == TokenIdent && e.i+1 < len(e.words) && e.words[e.i+1].kind == TokenIdent && e.head != "option":
-		return colonInName(got.span(), e.prev.text, e.words[e.i+1].text), from, e.i + 2
-	case got.is("=") && last.name == "by" && e.head == "event", got.is("=") && (last.name == "where" || last.name == "having"):
-		return wrongOperator(got.span(), "="), from, e.after(e.i + 1)
-	case got.kind != TokenOp && wrongOperators[got.text] != "" && got.kind == TokenIdent:
-		return wrongOperator(got.span(), got.text), from, to
+		m, from := e.unquoted()
+		return found{m, from, e.skipRun()}
+	case got.is(":") && e.prev.kind == TokenIdent && next.kind == TokenIdent && e.head != "option":
+		return found{notJoined(source.Span{Start: e.prev.start, End: next.end}, got.span(), e.prev.text, next.text), here.from, e.i + 2}
+	}
+	return here
+}
+
+// strayOperator is about operators of other languages, and '='.
+func (e *explainer) strayOperator(here found, last, missing string) found {
+	got := e.got
+	switch {
+	case got.is("=") && (last == "by" && e.head == "event" || last == "where" || last == "having"),
+		got.kind == TokenIdent && wrongOperators[got.text] != "":
+		here.m = wrongOperator(got.span(), got.text)
 	case got.is(":=") && (missing == "=" || e.head == "param"):
-		return colonEqualsOperator(got.span()), 0, 0
+		return found{m: colonEqualsOperator(got.span())}
 	case got.is("=") && e.head == "option":
-		return assignedOption(got.span()), from, to
-	case e.head == "trace" && last.name == "print" && got.kind == TokenIdent && !got.is("paused"):
-		return valuesOfPrint(got), from, to
-	case got.is("where") && last.name == "by" && e.head == "event", got.is("let") && last.name == "by" && e.head == "event":
-		return whereAfterKeys(got), from, to
-	case e.head == "trace" && (got.is("limit") || got.is("times") || got.is("top")):
-		return limitedTrace(got), from, to
-	case insteadOfClause[got.text] != "" && missing == "":
-		return insteadClause(got), from, to
-	case got.is("by") && e.head == "event":
-		return byWithoutThen(got), from, to
-	case got.is("paused") && e.head == "hist" && last.name == "":
-		return pausedHist(got), from, to
-	case got.is("{") && !slices.Contains(clauses, "{") && e.head != "const":
-		return noFields(got, e.head), from, e.skipBraces()
-	case isNear && (missing == "" || near == missing):
-		m = misspeltClause(got, near)
-		if missing != "" {
-			return m, 0, 0
-		}
-		return m, from, to
+		here.m = assignedOption(got.span())
+	}
+	return here
+}
+
+// habit is about what other languages have or place otherwise.
+func (e *explainer) habit(here found, last, missing string) found {
+	switch got := e.got; {
+	case last == "print" && e.head == "trace" && got.kind == TokenIdent && !got.is("paused"):
+		here.m = valuesOfPrint(got)
+	case misplacedWords[e.head+" after "+last+": "+got.text].message != "":
+		here.m = misplacedWord(got, e.head+" after "+last+": "+got.text)
+	case misplacedWords[e.head+": "+got.text].message != "":
+		here.m = misplacedWord(got, e.head+": "+got.text)
+	case misplacedWords[got.text].message != "" && missing == "":
+		here.m = misplacedWord(got, got.text)
+	case got.is("{") && !slices.Contains(clausesOf(e.head), "{") && e.head != "const":
+		return found{noFields(got, e.head), here.from, e.skipBraces()}
+	}
+	return here
+}
+
+// absentClause is about a clause that must come here, and misspelt ones.
+func (e *explainer) absentClause(here found, _, missing string) found {
+	got, allowed := e.got, e.allowed(e.expectation)
+	near, ok := "", false
+	if got.kind == TokenIdent {
+		near, ok = diag.Near(got.text, allowed)
+	}
+	switch {
+	case ok && missing == "":
+		here.m = misspelt(diag.MisplacedClause, got, "clause", near)
+	case ok && near == missing:
+		return found{m: misspelt(diag.MisplacedClause, got, "clause", near)}
 	case missing == "do" && foreignClauses[got.text] == "where" && slices.Contains(allowed, "where"):
-		return misspeltClause(got, "where"), from, to
-	case missing != "" && (e.head != "on" || !slices.Contains(clauses, got.text)):
-		m = e.want("'" + missing + "'")
+		here.m = misspelt(diag.MisplacedClause, got, "clause", "where")
+	case missing != "" && (e.head != "on" || !slices.Contains(clausesOf(e.head), got.text)):
+		here.m = e.want("'" + missing + "'")
 		if missing == "by" {
-			wantKeys(m)
+			wantKeys(here.m)
 		}
-		from, to = e.clause()
-		return m, from, to
-	case got.is("{"):
-		to = e.skipBraces()
+		here.from, here.to = e.clause()
 	}
-	isWord := got.kind == TokenKeyword || got.kind == TokenIdent || got.is("{")
-	if isWord && slices.Contains(clauses, got.text) {
+	return here
+}
+
+// misplacedClause is about clauses of the language in a wrong place.
+func (e *explainer) misplacedClause(here found, _, _ string) found {
+	got := e.got
+	if got.is("{") {
+		here.to = e.skipBraces()
+	}
+	switch {
+	case got.kind == TokenOp && !got.is("{"):
+	case slices.Contains(clausesOf(e.head), got.text):
 		if at := e.given(got.text, e.i); at >= 0 {
-			return clauseTwice(got, e.words[at].span()), from, to
+			here.m = clauseTwice(got, e.words[at].span())
+		} else if late := e.lateClause(got.text, e.i); late != "" && late != got.text {
+			here.m = clauseOrder(got, late, orderOf(e.head))
 		}
-		if late := e.lateClause(got.text, e.i); late != "" && late != got.text {
-			return clauseOrder(got, late, orderOf(e.head)), from, to
-		}
+	case isClause(got.text):
+		here.m = noSuchClause(e.head, got, orderOf(e.head))
 	}
-	if got.kind != TokenOp && isClause(got.text) && !slices.Contains(clauses, got.text) {
-		return noSuchClause(e.head, got, orderOf(e.head)), from, to
-	}
-	if form := foreignKinds[e.prev.text]; form != "" && e.beginsSource() {
-		return foreignKind(e.prev, form), from, to
-	}
-	if other := foreignClauses[got.text]; other != "" && slices.Contains(allowed, other) {
+	return here
+}
+
+// strayWord is about words of other languages and misspelt kinds of source.
+func (e *explainer) strayWord(here found, _, _ string) found {
+	form, other := foreignKinds[e.prev.text], foreignClauses[e.got.text]
+	near, ok := diag.Near(e.prev.text, kindWords[1:])
+	switch {
+	case form != "" && e.beginsSource():
+		here.m = foreignKind(e.prev, form)
+	case other != "" && slices.Contains(e.allowed(e.expectation), other):
 		if e.i+1 < len(e.words) && e.words[e.i+1].is("by") { // order by, group by
-			to = e.after(e.i + 2)
+			here.to = e.after(e.i + 2)
 		}
-		return misspeltClause(got, other), from, to
+		here.m = misspelt(diag.MisplacedClause, e.got, "clause", other)
+	case ok && e.prev.kind == TokenIdent && e.got.kind == TokenIdent && e.beginsSource():
+		here.m = misspelt(diag.Syntax, e.prev, "kind of source", near)
 	}
-	if near, ok := diag.Near(e.prev.text, kindWords[1:]); ok && foreignKinds[e.prev.text] == "" && e.prev.kind == TokenIdent && got.kind == TokenIdent && e.beginsSource() {
-		return misspeltKind(e.prev, near), from, to
-	}
-	return cannotStand(got, allowed, e.head), from, to
+	return here
 }
 
 // adjacentMark reports whether word i stands directly behind a name, as in
@@ -362,7 +397,7 @@ func (e *explainer) unquoted() (m *mistake, from int) {
 	}
 	sp := source.Span{Start: e.words[lo].start, End: e.words[hi-1].end}
 	if hi-lo == 3 && e.words[lo+1].is("/") && inGroup {
-		return slashInName(sp, e.words[lo].text, e.words[lo+2].text), from
+		return notJoined(sp, sp, e.words[lo].text, e.words[lo+2].text), from
 	}
 	return nameWithMarks(sp, text), from
 }

@@ -54,18 +54,41 @@ var globOf = map[string]string{
 	"contains": `"*abc*"`, "includes": `"*abc*"`, "matches": `"a*c"`,
 }
 
-// insteadOfClause are clauses of other languages for what is said otherwise.
-var insteadOfClause = map[string]string{
-	"limit": "all rows are shown; 'sort by count desc' shows the largest first",
-	"top":   "all rows are shown; 'sort by count desc' shows the largest first",
-	"every": "'ep run --interval 1s' prints it every second", "interval": "'ep run --interval 1s' prints it every second",
-	"for": "'ep run --for 10s' ends after ten seconds", "timeout": "'ep run --for 10s' ends after ten seconds",
+// misplacedWords are words that mean something else here or elsewhere: anywhere, in
+// a statement, or in a statement after a clause.
+var misplacedWords = map[string]struct{ message, note string }{
+	"limit":    {"unknown clause '%s'", "all rows are shown; 'sort by count desc' shows the largest first"},
+	"top":      {"unknown clause '%s'", "all rows are shown; 'sort by count desc' shows the largest first"},
+	"every":    {"unknown clause '%s'", "'ep run --interval 1s' prints it every second"},
+	"interval": {"unknown clause '%s'", "'ep run --interval 1s' prints it every second"},
+	"for":      {"unknown clause '%s'", "'ep run --for 10s' ends after ten seconds"},
+	"timeout":  {"unknown clause '%s'", "'ep run --for 10s' ends after ten seconds"},
+
+	"trace: limit": {"a trace has no '%s'", enoughRecords},
+	"trace: times": {"a trace has no '%s'", enoughRecords},
+	"trace: top":   {"a trace has no '%s'", enoughRecords},
+	"event: by":    {"'%s' must follow 'then STAGE'", "these keys pair a later event with an earlier one; to count by a key, write a hist"},
+
+	"event after by: where": {"the '%s' of a stage must come before its 'by'", stageForm},
+	"event after by: let":   {"the '%s' of a stage must come before its 'by'", stageForm},
+	"hist after : paused":   {"'%s' must be between a hist's name and 'from'", "write 'hist NAME paused from …'"},
 }
 
-// slashInName is about a group and its event as tracefs has them: two folders.
-func slashInName(sp source.Span, group, name string) *mistake {
-	return newMistake(diag.Syntax, sp, "expected '.' between a group and its event").
-		note("write '%s.%s'", group, name).fix(sp, group+"."+name)
+const (
+	enoughRecords = "'ep run FILE | head -10' ends after ten records; 'on … times 1 do stop' stops recording"
+	stageForm     = "write 'then STAGE as b where … by …'; a condition on the new event follows 'having'"
+)
+
+// misplacedWord is about a word of the table above.
+func misplacedWord(got word, key string) *mistake {
+	w := misplacedWords[key]
+	return newMistake(diag.MisplacedClause, got.span(), w.message, got.text).note("%s", w.note)
+}
+
+// notJoined is about a group and its event with ':' or, as tracefs has them, '/'.
+func notJoined(all, at source.Span, group, name string) *mistake {
+	return newMistake(diag.Syntax, at, "expected '.' between a group and its event").
+		note("write '%s.%s'", group, name).fix(all, group+"."+name)
 }
 
 // colonAfterKind is about `kprobe:vfs_read` and `tracepoint:sched:sched_switch`.
@@ -90,11 +113,6 @@ func onForBy(got word) *mistake {
 	return newMistake(diag.MisplacedClause, got.span(), "the keys of a join follow 'by'").note("write 'by'").fix(got.span(), "by")
 }
 
-// insteadClause is about a clause of another language for what is said elsewhere.
-func insteadClause(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "unknown clause '%s'", got.text).note("%s", insteadOfClause[got.text])
-}
-
 // valuesOfPrint is about values behind the text of print.
 func valuesOfPrint(got word) *mistake {
 	return newMistake(diag.Syntax, got.span(), "unexpected %s", quote(got.text)).
@@ -111,21 +129,9 @@ func questionBeforeEnd(sp source.Span, end string) *mistake {
 	return newMistake(diag.Syntax, sp, "'?' must be at the end of a source").note("write '.%s?'", end)
 }
 
-// whereAfterKeys is about `then b by K where C`.
-func whereAfterKeys(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "the %s of a stage must come before its 'by'", quote(got.text)).
-		note("write 'then STAGE as b where … by …'; a condition on the new event follows 'having'")
-}
-
 // foreignKind is about a kind of source in other tools.
 func foreignKind(got word, form string) *mistake {
 	return newMistake(diag.Syntax, got.span(), "unknown kind of source '%s'", got.text).note("write '%s'", form)
-}
-
-// limitedTrace is about a number of records that a trace is to end after.
-func limitedTrace(got word) *mistake {
-	return newMistake(diag.MisplacedClause, got.span(), "a trace has no '%s'", got.text).
-		note("'ep run FILE | head -10' ends after ten records; 'on … times 1 do stop' stops recording")
 }
 
 // nameInQuotes is about `syscall "openat"`.

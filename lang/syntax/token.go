@@ -55,9 +55,6 @@ var keywords = map[string]bool{
 	"do": true, "as": true, "in": true, "else": true,
 }
 
-// IsReserved reports whether word wants backticks to be a name anywhere.
-func IsReserved(word string) bool { return keywords[word] }
-
 // units are what may follow the digits of a number.
 var units = map[string]uint64{
 	"ns": 1, "us": 1, "ms": 1, "s": 1,
