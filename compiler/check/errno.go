@@ -15,7 +15,7 @@ import (
 // architecture has: of an errno, a signal, a flag of opening or mapping, a family
 // of sockets.
 func (c *checker) commonName(name string) (int64, bool) {
-	if v, ok := errnos[name]; ok {
+	if v, ok := types.ErrnoNumber(name); ok {
 		return v, true
 	}
 	v, ok := target.CommonName(c.t.Arch(), name)
@@ -26,7 +26,10 @@ func (c *checker) commonName(name string) (int64, bool) {
 // returns: it returns errors as numbers below zero.
 func (c *checker) likelyErrno(e syntax.Expr, opposite ir.Expr) {
 	id, ok := syntax.Unparen(e).(*syntax.Ident)
-	if !ok || errnos[id.Text()] == 0 {
+	if !ok {
+		return
+	}
+	if _, known := types.ErrnoNumber(id.Text()); !known {
 		return
 	}
 	if t, isInt := opposite.Type().(types.Int); !isInt || t.Form != types.Errno {
@@ -42,7 +45,7 @@ func nearErrno(name string) (string, bool) {
 	case strings.HasPrefix(name, "SIG"):
 		return diag.Near(name, target.Signals().Names())
 	case name[0] == 'E':
-		return diag.Near(name, sortedKeys(errnos))
+		return diag.Near(name, types.ErrnoNames())
 	}
 	return "", false
 }

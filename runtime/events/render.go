@@ -207,10 +207,8 @@ func appendDev(dst []byte, v uint64) []byte {
 }
 
 func appendErrno(dst []byte, v int64) []byte {
-	if v < 0 && v > -int64(len(errnoNames)) {
-		if name := errnoNames[-v]; name != "" {
-			return append(append(dst, '-'), name...)
-		}
+	if name := types.ErrnoName(-v); name != "" {
+		return append(append(dst, '-'), name...)
 	}
 	return strconv.AppendInt(dst, v, 10)
 }
