@@ -81,6 +81,11 @@ func usagef(format string, args ...any) error {
 
 // run carries out one command line and returns the exit code.
 func run(args []string, env Env) int {
+	var endOut, endErr func()
+	env.Stdout, endOut = onScreen(env.Stdout)
+	env.Stderr, endErr = onScreen(env.Stderr)
+	defer endOut()
+	defer endErr()
 	var c cli
 	done := false // help or the version has been printed
 	options := []kong.Option{

@@ -228,7 +228,7 @@ func (c *runCmd) trace(m *machine, g *globals, p *plan.Plan, args []string, appl
 		if c.Output != "" {
 			stdout = m.env.Stdout
 		}
-		if o.Child, err = session.Start(args, m.env.Stdin, stdout, m.env.Stderr); err != nil {
+		if o.Child, err = session.Start(args, m.env.Stdin, past(stdout), past(m.env.Stderr)); err != nil {
 			code := 126
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 				code = 127
@@ -412,7 +412,7 @@ func (s caughtSignal) Error() string { return s.String() }
 // output opens where records go.
 func (c *runCmd) output(env *Env) (w io.Writer, finish func() error, err error) {
 	if c.Output == "" || c.Output == stdin {
-		return env.Stdout, func() error { return nil }, nil
+		return past(env.Stdout), func() error { return nil }, nil
 	}
 	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
