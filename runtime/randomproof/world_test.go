@@ -50,7 +50,7 @@ var calls = []*call{
 	{"read", unix.SYS_READ, []param{{name: "fd", t: u32}, {name: "buf", addr: true}, {name: "count", t: u64}}, false},
 	{"write", unix.SYS_WRITE, []param{{name: "fd", t: u32}, {name: "buf", addr: true}, {name: "count", t: u64}}, false},
 	{"fallocate", unix.SYS_FALLOCATE, []param{{name: "fd", t: s32}, {name: "mode", t: s32}, {name: "offset", t: s64}, {name: "len", t: s64}}, true},
-	{"tgkill", unix.SYS_TGKILL, []param{{name: "tgid", t: s32}, {name: "pid", t: s32}, {name: "sig", t: s32}}, false},
+	{"tgkill", unix.SYS_TGKILL, []param{{name: "tgid", t: s32}, {name: "pid", t: s32}, {name: "sig", addr: true}}, false},
 	{"ioctl", unix.SYS_IOCTL, []param{{name: "fd", t: u32}, {name: "cmd", t: u32}, {name: "arg", t: u64}}, false},
 }
 
