@@ -81,6 +81,9 @@ func (r *ref) String() string {
 	return strings.ReplaceAll(r.form, "%", stage)
 }
 
+// memory reports whether r is behind a pointer.
+func (r *ref) memory() bool { return strings.Contains(r.form, "->") || strings.HasPrefix(r.form, "*") }
+
 func (r *ref) typ() types.Type { return r.t }
 
 func (r *ref) eval(e *env) value {

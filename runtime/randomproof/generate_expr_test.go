@@ -166,10 +166,12 @@ func (g *generator) about(r *ref, refs []*ref) condition {
 		}
 		return &member{r, set}
 	case 1:
-		return &masked{x: r, m: g.mask(r.t), cond: true}
+		if r.self() != "$cpu" { // bits of which no kernel tests
+			return &masked{x: r, m: g.mask(r.t), cond: true}
+		}
 	case 2:
 		for _, o := range g.shuffled(refs) {
-			if o.t == r.t && o.form != r.form && !strings.Contains(o.form, "->") && !strings.Contains(r.form, "->") {
+			if o.t == r.t && o.form != r.form && !o.memory() && !r.memory() {
 				ops := []string{"==", "!="}
 				if types.Size(r.t) <= 4 {
 					ops = comparisons

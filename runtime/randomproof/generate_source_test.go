@@ -116,6 +116,9 @@ func (g *generator) known() *origin {
 				}
 			}
 		}
+		if c.name == "madvise" && g.in(4) {
+			list = append(list, &ref{form: strings.Replace(faulty, "start", "%start", 1), t: u64})
+		}
 		return append(list, contextRefs()...)
 	}
 	ret := &ref{form: "%$ret", t: result}

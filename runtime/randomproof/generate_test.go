@@ -193,7 +193,7 @@ func (g *generator) keys(stages []*stage) []pairKey {
 	if g.in(3) {
 		for _, a := range g.shuffled(earlier.sources[0].refs) {
 			for _, b := range g.shuffled(last.sources[0].refs) {
-				if a.t == b.t && plainInt(a.t) && a.self() != "$tid" && !strings.Contains(a.form, "->") && !strings.Contains(b.form, "->") {
+				if a.t == b.t && plainInt(a.t) && a.self() != "$tid" && !a.memory() && !b.memory() {
 					k := pairKey{left: a.in(earlier.as), right: b.in(last.as)}
 					return append(keys, k)
 				}
@@ -384,7 +384,7 @@ func (g *generator) table() *table {
 	refs := t.of.sources[0].refs
 	for i := range 1 + g.IntN(3) {
 		r := pick(g, refs)
-		if isTime(r) || strings.Contains(r.form, "->") && g.in(2) {
+		if isTime(r) || r.memory() && g.in(2) {
 			continue
 		}
 		k := tableKey{name: fmt.Sprintf("k%d", i), x: r}

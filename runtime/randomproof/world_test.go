@@ -130,6 +130,12 @@ func happened(f facts, steps []step, results []done, timed bool) *world {
 				args[p.name] = unsigned(u64, argument(c, s, r, k)).as(p.t)
 			}
 		}
+		if c.name == "madvise" {
+			args[faulty] = unknown(u64)
+			if r.N[0] < 65536 { // nothing of the kernel's is there
+				args[faulty] = value{t: u64, fault: true}
+			}
+		}
 		args["id"] = number(s64, int64(c.nr))
 		w.at(i, r, "enter "+c.name, args)
 		file := -1
@@ -197,6 +203,9 @@ type function struct {
 	params     []param
 	at         []int // the position of each
 }
+
+// faulty is memory of the kernel's at an address that the workload chooses.
+const faulty = "*(start as *u64)"
 
 // siTkill is the code of a signal that tgkill sends (siginfo.h), and 1, above,
 // the result of one that is ignored (events/signal.h).
