@@ -72,7 +72,7 @@ func (s *script) compile(t *testing.T, on *target.Target) (*plan.Plan, diag.List
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := compiler.Options{Instance: standing, Set: s.set("77")}
+	opts := compiler.Options{Instance: s.instance(), Set: s.set("77")}
 	opts.Import = func(string) (*source.Source, error) { return source.New("random", s.moduleText()) }
 	return compiler.Compile(src, on, opts)
 }

@@ -51,6 +51,11 @@ func (g *generator) special() *origin {
 		if c.name == "tgkill" {
 			o := &origin{form: "signal.signal_generate", kinds: []string{"signal"}, refs: append(contextRefs(), &ref{form: "%comm", t: str}),
 				of: func(w *world) []*occurrence { return w.of("signal") }}
+			if g.in(2) { // before the event picks from what it is told
+				o.form = "tracepoint signal_generate"
+				o.refs = append(contextRefs(), &ref{form: "%group", t: s32}, &ref{form: "%result", t: s32}, &ref{form: "%task->pid", t: s32}, &ref{form: "%task->comm", t: str})
+				return o
+			}
 			for _, name := range []string{"errno", "code", "pid", "group", "result"} {
 				o.refs = append(o.refs, &ref{form: "%" + name, t: s32})
 			}
@@ -118,6 +123,9 @@ func (g *generator) known() *origin {
 		}
 		if c.name == "madvise" && g.in(4) {
 			list = append(list, &ref{form: strings.Replace(faulty, "start", "%start", 1), t: u64})
+		}
+		if g.in(12) {
+			list = append(list, &ref{form: "%$kstack", t: types.Stack{}})
 		}
 		return append(list, contextRefs()...)
 	}

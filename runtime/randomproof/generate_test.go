@@ -54,6 +54,7 @@ func generate(on *target.Target, seed int64) *script {
 	if g.in(6) {
 		g.action()
 	}
+	g.s.top = len(g.s.options) == 0 && g.in(4)
 	g.intoModule()
 	return g.s
 }
@@ -429,6 +430,11 @@ func (g *generator) action() {
 	a := &action{of: g.stage(g.origin(false), false), do: pick(g, []string{"start", "stop", "stop"})}
 	if g.in(2) {
 		a.times = 1 + g.IntN(3)
+	}
+	if g.in(4) {
+		a.do = "stack" // which changes no record
+		g.s.acts = append(g.s.acts, a)
+		return
 	}
 	if len(g.s.tables) > 0 && g.in(2) {
 		a.what = g.s.tables[0].name

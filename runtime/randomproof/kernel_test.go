@@ -111,7 +111,7 @@ func targetOf(t *testing.T, k vm.Kernel) *target.Target {
 
 // job is what the guest is told of a script.
 func (s *script) job() job {
-	j := job{Text: s.String(), Module: s.moduleText(), Steps: s.steps, Instance: standing}
+	j := job{Text: s.String(), Module: s.moduleText(), Steps: s.steps, Instance: s.instance()}
 	if s.idle {
 		j.Idle = true
 	}

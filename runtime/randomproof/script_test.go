@@ -19,6 +19,7 @@ type script struct {
 	tables  []*table
 	acts    []*action
 	steps   []step // the workload
+	top     bool   // it runs at the top level, not in an instance
 	idle    bool   // only applied and taken back
 }
 
@@ -440,4 +441,12 @@ func (s *script) set(me string) map[string]string {
 		return map[string]string{"me": me}
 	}
 	return nil
+}
+
+// instance is the instance that the script runs in, if it names none.
+func (s *script) instance() string {
+	if s.top {
+		return ""
+	}
+	return standing
 }

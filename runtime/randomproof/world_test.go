@@ -148,7 +148,8 @@ func happened(f facts, steps []step, results []done, timed bool) *world {
 			w.at(i, r, "print", map[string]value{"buf": text(s.Text)})
 		case c.name == "tgkill" && r.Ret == 0:
 			w.at(i, r, "signal", map[string]value{"errno": number(s32, 0), "code": number(s32, siTkill), "comm": text(w.facts.Comm),
-				"pid": number(s32, int64(w.facts.TID)), "group": number(s32, 0), "result": number(s32, 1)})
+				"pid": number(s32, int64(w.facts.TID)), "group": number(s32, 0), "result": number(s32, 1),
+				"task->pid": number(s32, int64(w.facts.TID)), "task->comm": text(w.facts.Comm)})
 		}
 		exit := map[string]value{"$ret": number(result, r.Ret), "ret": number(s64, r.Ret)}
 		exit["id"] = args["id"]
