@@ -7,6 +7,9 @@ SHELL := /bin/bash
 .PHONY: build test unit kernel-test proofs random lint bench golden targets clean
 
 GO ?= go
+# Linters, by the versions that passed last.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 # For go test: `make test TESTFLAGS=-v`.
 TESTFLAGS ?=
 # The race detector needs a C compiler; Go turns cgo off where there is none.
@@ -55,6 +58,8 @@ random: # random scripts against a model of the language: make random N=5000 SEE
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt would change: $$files" >&2; exit 1; fi
 	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	@dead=$$($(GO) run $(DEADCODE) -test ./... | grep -v 'func: Example' || true); if [ -n "$$dead" ]; then echo "$$dead" >&2; exit 1; fi
 
 bench: # speed and size
 	$(GO) test -run='^$$' -bench=. -benchmem $(TESTFLAGS) ./...

@@ -188,11 +188,6 @@ func (c *checker) resolve(d *decl) {
 	d.state = done
 }
 
-// head returns the span of the word that a statement begins with.
-func head(sp source.Span, word string) source.Span {
-	return source.Span{Start: sp.Start, End: sp.Start + source.Pos(len(word))}
-}
-
 // checkSet reports --set names that are no params.
 func (c *checker) checkSet() {
 	for _, name := range sortedKeys(c.set) {

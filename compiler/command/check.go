@@ -212,8 +212,9 @@ func ValidSynthType(t string) bool {
 		"char[]", "long[]", "unsigned long[]":
 		return true
 	}
-	n, ok := strings.CutPrefix(t, "char[")
-	if n, ok = strings.CutSuffix(n, "]"); !ok || len(n) > 3 {
+	n, isChars := strings.CutPrefix(t, "char[")
+	n, closed := strings.CutSuffix(n, "]")
+	if !isChars || !closed || len(n) > 3 {
 		return false
 	}
 	size, err := parseUint(n)

@@ -112,7 +112,7 @@ func testPage(time uint64, flags uint32, words ...uint32) []byte {
 func TestPageReadsAllKindsOfEvents(t *testing.T) {
 	b := testPage(1000, 0,
 		5<<5|2, 1, 2, // data of 8 bytes, 5 later
-		0<<5|0, 4+6, 3, 4, // 6 bytes, whose length is a word of its own
+		0<<5, 4+6, 3, 4, // 6 bytes, whose length is a word of its own
 		7<<5|typePadding, 4+4, 0, // taken back 7 later
 		1<<5|typePadding, 4, // taken back at once
 		3<<5|typeTimeExtend, 1, // 1<<27 + 3 later

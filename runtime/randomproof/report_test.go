@@ -14,9 +14,9 @@ import (
 
 // finding is what is wrong about a script; kind is "" if nothing is.
 type finding struct {
-	kind, what        string
-	records, rows     int // that were compared
-	traces, notJudged int
+	kind, what    string
+	records, rows int // that were compared
+	traces        int
 }
 
 // judge holds a guest's answer against the model.
