@@ -124,7 +124,11 @@ func isChar(t types.Type) bool {
 // enter checks `enter(E)`: E as it was at the entry of a span.
 func (c *checker) enter(e *syntax.Call, sc *scope) ir.Expr {
 	if !sc.span() || sc.own != nil {
-		c.enterOutsideSpan(e.Func.Span())
+		if sc.join && sc.own == nil {
+			c.enterInJoin(e)
+		} else {
+			c.enterOutsideSpan(e.Func.Span())
+		}
 		return c.invalid(e.Span())
 	}
 	x := c.expr(e.Args[0], sc)

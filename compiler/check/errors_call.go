@@ -8,6 +8,7 @@ import (
 	"github.com/eptrace/ep/compiler/ir"
 	"github.com/eptrace/ep/lang/diag"
 	"github.com/eptrace/ep/lang/source"
+	"github.com/eptrace/ep/lang/syntax"
 	"github.com/eptrace/ep/lang/types"
 )
 
@@ -74,8 +75,13 @@ func (c *checker) onlyInHist(sp source.Span, name string) {
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("'%s' is for histograms only", name), todo("use it in 'hist … by' or in its values"))
 }
 
+func (c *checker) enterInJoin(e *syntax.Call) {
+	c.err(diag.MisplacedValue, e.Func.Span(), "a join cannot read at the entry of a stage",
+		todo("make the span an event of its own, with the field 'early = %s', and join that event; 'let' reads when its stage happens", c.src.Slice(e.Span())))
+}
+
 func (c *checker) enterOutsideSpan(sp source.Span) {
-	c.err(diag.MisplacedValue, sp, "enter() is for spans: 'syscall X', 'func F'", todo("in a join, a 'let' reads at its stage"))
+	c.err(diag.MisplacedValue, sp, "enter() is for spans: 'syscall X', 'func F'", todo("an event with one end reads when it happens; leave out 'enter'"))
 }
 
 func (c *checker) notAtEntry(x *ir.Context) {
