@@ -281,17 +281,23 @@ lines() {
 
 # table NAME FILE [KERNEL LABEL SIGN KIND UNIT]… prints a histogram. For each of
 # its values that are: the kernel's name, the script's, s or u for one with a sign or
-# without, sum or avg, and the unit.
+# without, sum or avg, and the unit. A shell's read would ask the kernel for each byte
+# of a table on its own.
 table() {
 	printf '\n# %s\n' "$1"
-	file=$2
+	rows=$(cat "$2")
 	shift 2
-	while IFS= read -r line; do
+	set -f
+	IFS='
+'
+	for line in $rows; do
 		case $line in
 		*'} hitcount:'*) row "$@" ;;
 		*) printf '%s\n' "$line" ;;
 		esac
-	done <"$file"
+	done
+	unset IFS
+	set +f
 }
 
 # row prints a row of the kernel's. It has sums only, which are numbers without a

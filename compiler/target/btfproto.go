@@ -119,10 +119,11 @@ func (t *Target) Tracepoints() ([]string, error) {
 }
 
 // TracepointProbeable reports whether a probe on a raw tracepoint can be turned on,
-// as far as the target's lists tell. The kernel makes it in any case, on the empty
-// function that each tracepoint has for it (kernel/trace/trace_fprobe.c,
-// __probestub_NAME); of a tracepoint in code that is not traced, that cannot be
-// traced either: turning the event on fails, and it stays busy.
+// as far as the target's lists tell. The kernel attaches it to the empty function
+// that each tracepoint has for it (kernel/trace/trace_fprobe.c, __probestub_NAME); of
+// a tracepoint in code that is not traced, that cannot be traced either. 6.12.117
+// refuses such a probe; 6.17.13, 7.2.13 and 7.3.4 make it and fail to turn it on, and
+// on 6.17.13 it then stays busy.
 func (t *Target) TracepointProbeable(name string) bool {
 	state, err := t.Symbol("__probestub_" + name)
 	if err != nil {
