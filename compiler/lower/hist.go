@@ -34,8 +34,10 @@ func (l *lowerer) hist(h *ir.Hist) {
 			continue // an error has been reported, or the source's condition never holds
 		}
 		l.triggers[histKey(c)] = true
-		l.write(c, target.Hist).Why = whyTable(o)
-		t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
+		for _, c := range l.apart(c, h, o) {
+			l.write(c, target.Hist).Why = whyTable(o)
+			t.Hists = append(t.Hists, plan.Hist{Group: c.Event.Group, Event: c.Event.Name, Command: command.Line(c)})
+		}
 		l.tables[h] = append(l.tables[h], o.on.name)
 	}
 	if len(t.Hists) > 0 {

@@ -299,7 +299,7 @@ func proveInstalled(b *bench) {
 			b.Fatalf("%v", err)
 		}
 	}
-	const first = "event slim from sched.sched_switch { prev = prev_pid }\nevent opened from syscall openat { file = str(filename) }\nhist n from kmem.kmalloc by size = log2(bytes_req)\ntrace slim, opened\n"
+	const first = "event slim from sched.sched_switch { prev = prev_pid }\nevent opened from syscall openat { file = str(filename) }\nhist n from kmem.kmalloc by size = bucket(bytes_req, 64)\ntrace slim, opened\n"
 	write(first)
 	if out, _ := b.output(2, "plan", path); strings.Count(out, "+ ") < 5 || strings.Contains(out, "- ") {
 		b.Errorf("plan before:\n%s", out)
@@ -328,7 +328,7 @@ func proveInstalled(b *bench) {
 	if err != nil {
 		b.Fatalf("%v", err)
 	}
-	set(trigger, "!hist:keys=bytes_req.log2", tracefs.Append)
+	set(trigger, "!hist:keys=bytes_req.buckets=64", tracefs.Append)
 	if now, err := b.fs.Read(trigger); err != nil || string(now) == string(text) {
 		b.Fatalf("not removed: %s", text)
 	}

@@ -48,7 +48,9 @@ func newFormat(p plan.Table, h plan.Hist) (*format, error) {
 		if !f.plain {
 			typ = p.Keys[i].Type
 		}
-		f.keys = append(f.keys, newKeyFormat(k, typ))
+		key := newKeyFormat(k, typ)
+		key.beyond = key.as == formBuckets && !f.plain && p.Keys[i].Log2
+		f.keys = append(f.keys, key)
 	}
 	for _, x := range c.Vals {
 		v, ok := x.(command.HistField)

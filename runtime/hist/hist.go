@@ -265,6 +265,7 @@ type keyFormat struct {
 	as     keyForm
 	first  uint64 // the least number of a log2's first slot
 	signed bool
+	beyond bool // wide buckets of what log2 cannot group: 0, and what is above 2^63
 	shape  *events.Shape
 }
 

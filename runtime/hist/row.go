@@ -185,6 +185,11 @@ func (c *cursor) key(k *keyFormat, key *Key) (ok bool) {
 		if key.Last < key.Num {
 			key.Last = math.MaxUint64 // the slot goes on at 0, which is another
 		}
+		if k.beyond && key.Num == 0 {
+			key.Num, key.Last = log2Slot(k, 0)
+		} else if k.beyond {
+			key.Num, key.Last = log2Slot(k, 64)
+		}
 	default:
 		key.Num, ok = c.number(10)
 		key.Num = k.shape.FromKernel(key.Num)

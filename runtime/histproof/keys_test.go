@@ -2,6 +2,7 @@ package histproof
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,35 @@ hist both from syscalls.sys_enter_read where $tid == TID by fd, slot = log2(coun
 		if n != all {
 			g.Errorf("%s: got %d bytes, want %d", name, n, all)
 		}
+	}
+}
+
+// countGreatest has sizes that the kernel's log2 cannot group, as one key and as two.
+func countGreatest(g *vm.G) {
+	sizes := []uint64{0, 0, 1, 2, 1<<62 + 1, 1<<63 - 1, 1 << 63, 1<<63 + 1, math.MaxUint64, math.MaxUint64}
+	want := map[string]uint64{"0..1": 3, "2..2": 1, "4611686018427387905..9223372036854775808": 3, "9223372036854775809..18446744073709551615": 3}
+	got := run(g, `
+hist one from syscalls.sys_enter_read where $tid == TID by slot = log2(count) { all = sum(count) } sort by slot
+hist two from syscalls.sys_enter_read where $tid == TID by slot = log2(count), again = log2(count)
+`, "syscalls/sys_enter_read", func() error {
+		for _, n := range sizes {
+			// No file has this number: the call fails after its event.
+			unix.Syscall(unix.SYS_READ, 1<<20, 0, uintptr(n))
+		}
+		return nil
+	})
+	all := uint64(0)
+	for _, n := range sizes {
+		all += n
+	}
+	equal(g, "one", rows(got["one"], slotOf("slot")), want)
+	equal(g, "two", rows(got["two"], slotOf("slot")), want)
+	equal(g, "again", rows(got["two"], slotOf("again")), want)
+	for i := range got["one"].Rows {
+		all -= got["one"].Rows[i].Sum("all").Sum
+	}
+	if n := got["one"].Hits; all != 0 || n != uint64(len(sizes)) {
+		g.Errorf("one: counted %d of %d events, and the sum differs by %d", n, len(sizes), all)
 	}
 }
 
