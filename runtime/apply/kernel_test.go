@@ -238,7 +238,16 @@ func shownTrigger(line string) string {
 	if strings.HasPrefix(line, "hist:") {
 		return line + " [active]\n"
 	}
-	return line + ":unlimited\n"
+	what, condition, _ := strings.Cut(line, " if ")
+	if kind, count, ok := strings.Cut(what, ":"); ok && count == "0" {
+		what = kind + ":count=0"
+	} else {
+		what += ":unlimited"
+	}
+	if condition != "" {
+		what += " if " + condition
+	}
+	return what + "\n"
 }
 
 // same demands that two states are equal.

@@ -28,6 +28,32 @@ func turning(t *testing.T) *plan.Plan {
 	return p
 }
 
+// TestRemovedTriggerIsNoChangeOfOthers: a run gives a trigger a condition, which its
+// removal does not have.
+func TestRemovedTriggerIsNoChangeOfOthers(t *testing.T) {
+	for _, made := range []string{"traceoff:0", "traceoff:0 if common_pid >= 0"} {
+		k := newKernel(t)
+		k.odd = func(_, line string) string { // it goes by the kind of a trigger
+			if line == "!traceoff:0" {
+				return "!" + made
+			}
+			return line
+		}
+		p := newPlan(t, "")
+		file := "events/sched/sched_waking/trigger"
+		p.Writes = append(p.Writes[3:5:5],
+			plan.Write{File: file, Instanced: true, Data: made, Undo: &plan.Write{File: file, Instanced: true, Data: "!" + made}},
+			plan.Write{File: file, Instanced: true, Data: "!traceoff:0"})
+		a, err := Apply(t.Context(), k, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drifts, err := a.Drifts(); err != nil || len(drifts) > 0 {
+			t.Errorf("'%s', which the script removed, is a change of others: %+v, %v", made, drifts, err)
+		}
+	}
+}
+
 func TestWhatTriggersTurnIsPutBack(t *testing.T) {
 	for _, held := range []string{"0", "1"} {
 		k := newKernel(t)

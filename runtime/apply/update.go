@@ -109,11 +109,26 @@ func (a *Applied) presence() ([]Presence, error) {
 func (a *Applied) removedLater(i int) bool {
 	s := &a.steps[i]
 	for k := i + 1; k < len(a.steps); k++ {
-		if o := &a.steps[k]; a.left(k) && s.Kind == journal.Command && o.File == s.File && o.Data == "!"+s.Data {
+		if o := &a.steps[k]; a.left(k) && s.Kind == journal.Command && o.File == s.File && (o.Data == "!"+s.Data || removesTrigger(o.cmd, s.cmd)) {
 			return true
 		}
 	}
 	return false
+}
+
+// removesTrigger reports whether the removal removes the trigger made. The kernel goes
+// by what a trigger does, whatever its count and its condition are: a run gives
+// triggers conditions that their removals do not have.
+func removesTrigger(removal, made command.Command) bool {
+	r, ok := removal.(*command.Trigger)
+	m, isTrigger := made.(*command.Trigger)
+	if !ok || !isTrigger || !r.Remove || m.Remove {
+		return false
+	}
+	x, y := *r, *m
+	x.Remove, x.Count, x.If = false, -1, nil
+	y.Count, y.If = -1, nil
+	return command.Equal(&x, &y)
 }
 
 // matches returns for each wanted step the one of a that is the same, -1 for

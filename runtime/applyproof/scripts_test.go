@@ -76,7 +76,7 @@ func runScripts(b *bench) {
 		done := make(chan struct{})
 		var once sync.Once // it may say more than that
 		out := &shown{Output: session.NewText(io.Discard, session.Format{Names: events.Names{}})}
-		_, err = session.Run(ctx, p, session.Options{FS: b.fs, Proc: os.DirFS("/proc"), Output: out,
+		result, err := session.Run(ctx, p, session.Options{FS: b.fs, Proc: os.DirFS("/proc"), Output: out,
 			Say: func(string, ...any) { // it traces
 				once.Do(func() {
 					go func() {
@@ -92,6 +92,9 @@ func runScripts(b *bench) {
 		}
 		<-done
 		ran++
+		if len(result.Changed) > 0 {
+			b.Errorf("%s: nobody else is here, but somebody changed %q", name, result.Changed)
+		}
 		b.Logf("%s: %d records, %d rows", name, out.records, out.rows)
 		wants := notHere[name]
 		if name == "histogram/trigger-stack.ep" && !b.Kernel().AtLeast(6, 0) {
