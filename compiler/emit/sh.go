@@ -195,12 +195,7 @@ func madeEvents(p *plan.Plan) []string {
 func readSteps(p *plan.Plan) string {
 	var lines []string
 	for i := range p.Streams {
-		var notes []string
-		for _, f := range p.Streams[i].Fields {
-			if note := rawNote(f.Type); note != "" {
-				notes = append(notes, f.Name+" is "+note)
-			}
-		}
+		notes := streamNotes(&p.Streams[i])
 		if len(notes) > 0 {
 			lines = append(lines, "\tprintf '# %s\\n' "+quote(p.Streams[i].Event+": "+strings.Join(notes, ", ")))
 		}
@@ -215,6 +210,29 @@ func readSteps(p *plan.Plan) string {
 		lines = append(lines, tableSteps(p, &p.Tables[i])...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// streamNotes says what the kernel's text of a record does not: what numbers mean,
+// which of them may be left from an earlier record, and what the script has not.
+func streamNotes(s *plan.Stream) []string {
+	var notes []string
+	faults := false
+	for _, f := range s.Fields {
+		if note := rawNote(f.Type); note != "" {
+			notes = append(notes, f.Name+" is "+note)
+		}
+		if len(f.Through) > 0 {
+			faults = true
+			notes = append(notes, f.Name+" was not read if "+strings.Join(f.Through, " or ")+" leads nowhere")
+		}
+	}
+	if faults {
+		notes = append(notes, plan.Unread+" and an address in the first or last 4096 bytes lead nowhere")
+	}
+	if len(s.Hidden) > 0 {
+		notes = append(notes, "not of the script: "+strings.Join(s.Hidden, " "))
+	}
+	return notes
 }
 
 // tableSteps returns what prints one histogram.

@@ -237,8 +237,9 @@ func TestReadPausesRecording(t *testing.T) {
 func TestReadSaysWhatTheScriptMeans(t *testing.T) {
 	ns := types.Duration{Size: 8}
 	p := &plan.Plan{
-		Writes:  []plan.Write{oneValue("trace_clock", "global", "local"), {File: "events/a/b/trigger", Data: "snapshot"}},
-		Streams: []plan.Stream{{Group: "a", Event: "b", Fields: []plan.Field{{Name: "lat", Type: ns}, {Name: "to", Type: types.Int{Size: 4, Form: types.IP}}}}},
+		Writes: []plan.Write{oneValue("trace_clock", "global", "local"), {File: "events/a/b/trigger", Data: "snapshot"}},
+		Streams: []plan.Stream{{Group: "a", Event: "b", Fields: []plan.Field{{Name: "lat", Type: ns}, {Name: "to", Type: types.Int{Size: 4, Form: types.IP}}}},
+			{Group: "a", Event: "f", Hidden: []string{"at_p", "end"}, Fields: []plan.Field{{Name: "n", Type: types.Int{Size: 8}, Through: []string{"at_p", "q"}}, {Name: "q", Type: types.Int{Size: 8}}}}},
 		Tables: []plan.Table{{Name: "times", Hists: []plan.Hist{{Group: "a", Event: "b"}},
 			Keys: []plan.Column{{Name: "port", Kernel: "port", Type: types.Int{Size: 2, Form: types.BE}}, {Name: "comm", Kernel: "comm", Type: types.String{}}},
 			Values: []plan.Column{
@@ -268,7 +269,8 @@ func TestReadSaysWhatTheScriptMeans(t *testing.T) {
 			t.Fatalf("read: %d, %s", code, m.messages)
 		}
 		for _, want := range []string{
-			"# b: lat is in ns, to is ip, with its bytes in reverse order\n# tracer: nop\n",
+			"# b: lat is in ns, to is ip, with its bytes in reverse order\n" +
+				"# f: n was not read if at_p or q leads nowhere, (fault) and an address in the first or last 4096 bytes lead nowhere, not of the script: at_p end\n# tracer: nop\n",
 			"\n# snapshot\n# tracer: nop\n#\n#\n# none was taken, or it has no records\n\n",
 			"\n# times: port is be16, with its bytes in reverse order\n",
 			"comm: } hitcount: 9  avg: 9 } hitcount: 3  avg: 8230.33ns  total: 24691ns  off: -7  drift: -2.33\n",

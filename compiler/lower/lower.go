@@ -296,14 +296,30 @@ func (l *lowerer) stream(tr *ir.Trace, r *record) plan.Stream {
 		}
 		field := plan.Field{Name: f.Name, Type: f.Type, Kernel: c.kernel}
 		for _, t := range f.Through {
-			if r.column(t.Name) != nil {
-				field.Through = append(field.Through, t.Name)
+			if r.column(t.Name) == nil {
+				panic("internal error: " + s.Name + " lacks the field " + t.Name + ", which tells whether " + f.Name + " could be read")
 			}
+			field.Through = append(field.Through, t.Name)
 		}
 		field.MayBeEmpty = c.kernel == "ustring" && l.t.Has(target.QuirkEmptyUserText)
 		s.Fields = append(s.Fields, field)
 	}
+	s.Hidden = hiddenColumns(tr.Event, r)
 	return s
+}
+
+// hiddenColumns names what a record has besides the fields of the event that it is.
+func hiddenColumns(ev *ir.Event, r *record) []string {
+	if r.kind == static {
+		return nil
+	}
+	var names []string
+	for _, c := range r.columns {
+		if f := ev.Field(c.name); (f == nil || f.Hidden) && !strings.HasPrefix(c.name, "__probe_") {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 // write appends a command to the plan, with its undo and the way from its bytes

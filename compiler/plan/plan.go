@@ -82,7 +82,8 @@ type Stream struct {
 	Group  string // the kernel's names
 	Event  string
 	Fields []Field
-	Print  string // the form of a line; "" for the default
+	Hidden []string // other fields of the kernel's record, which ep added for itself
+	Print  string   // the form of a line; "" for the default
 	Span   source.Span
 }
 

@@ -21,6 +21,8 @@ var faultCases = []vm.Case{
 	on("faults-text", joins, proveTextFault),
 	on("faults-user", every, proveUserFault),
 	on("faults-empty", every, proveEmpty),
+	on("faults-cast", every, proveCastFault),
+	on("faults-wild", every, proveWildFault),
 }
 
 // pipes writes to a pipe of 8 buffers, which its inode points to, and to a file of
