@@ -31,6 +31,7 @@ func FuzzFormat(f *testing.F) {
 	for _, text := range []string{ // once formatted for ever, and taken for a bug here
 		"hist kte as ksym{bytes=sum(byt site=call_site as ksym{bytes=sum(bytes_req)}sort by byte",
 		"trace s{(.\ntrace",
+		"event A from A000.in{A\nA}", // a name, not the operator before a set
 	} {
 		f.Add(text)
 	}

@@ -22,6 +22,7 @@ type word struct {
 	trail string    // on its line behind it; "" for none
 	blank bool      // an empty line stands before it, behind its lead
 	line  bool      // it begins a line in the text
+	in    bool      // it is the operator 'in', and not a name
 
 	role
 }
@@ -61,7 +62,7 @@ func words(s *syntax.Script) (list []word, end []comment) {
 			lead = append(lead, comment{text, blank})
 			blank = false
 		default:
-			list = append(list, word{text: text, start: t.Span.Start, lead: lead, blank: blank, line: line, role: role{match: -1}})
+			list = append(list, word{text: text, start: t.Span.Start, lead: lead, blank: blank, line: line, in: t.Kind == syntax.TokenKeyword && text == "in", role: role{match: -1}})
 			lead, blank, line = nil, false, false
 		}
 	}
@@ -96,7 +97,7 @@ func (m *marker) brackets() {
 			w.tightAfter = true
 			open = append(open, i)
 		case "{":
-			w.set = i > 0 && m.words[i-1].text == "in"
+			w.set = i > 0 && m.words[i-1].in
 			w.block = !w.set
 			open = append(open, i)
 		case ")", "]", "}":
