@@ -187,7 +187,7 @@ func (c *checker) badModule(sp source.Span, name string) {
 }
 
 func (c *checker) ambiguousSymbol(sp source.Span, name string, modules []string) {
-	note := todo("choose one by its address in /proc/kallsyms, 'kprobe 0xADDR', which lasts until the next boot; or probe a function that calls them")
+	note := todo("they are static functions of several files; choose one by its distance from '_text' in /proc/kallsyms: 'kprobe _text+OFF', for this kernel build only")
 	for _, m := range modules {
 		if m != "" {
 			note = todo("say which: '%s:%s' is the module's", m, name)
@@ -204,6 +204,12 @@ func (c *checker) onlyFprobe(sp source.Span, name string) {
 func (c *checker) notProbeable(sp source.Span, name string) {
 	c.err(diag.NotProbeable, sp, fmt.Sprintf("the kernel lets nobody probe '%s'", name),
 		todo("probe a function that calls it or that it calls, or use an event of the same moment"))
+}
+
+// startOfText is for the mark of the kernel's first code, which is not a function.
+func (c *checker) startOfText(sp source.Span, name string) {
+	c.err(diag.NotProbeable, sp, fmt.Sprintf("'%s' marks where the kernel's code begins and is not a function", name),
+		todo("add an offset to an instruction: 'kprobe %s+OFF'", name))
 }
 
 // insideInstruction is for an offset at which no instruction begins.
@@ -225,6 +231,10 @@ func (c *checker) syscallWrapper(sp source.Span, name, call string) {
 }
 
 func (c *checker) argumentsInside(sp source.Span, symbol string) {
+	if target.TextStart(symbol) {
+		c.err(diag.MisplacedValue, sp, fmt.Sprintf("the arguments of an instruction counted from '%s' are unknown", symbol), todo("read registers with $reg(…)"))
+		return
+	}
 	c.err(diag.MisplacedValue, sp, fmt.Sprintf("there are no arguments in the middle of '%s'", symbol),
 		todo("leave the offset out, or read registers with $reg(…)"))
 }

@@ -220,7 +220,7 @@ func (c *checker) kprobe(one *syntax.One) ir.Source {
 	if !c.probeSymbol(k) {
 		return nil
 	}
-	if c.t.InsideInstruction(k.Offset) {
+	if !target.TextStart(k.Symbol) && c.t.InsideInstruction(k.Offset) {
 		c.insideInstruction(one.Offset.Span(), k)
 		return nil
 	}
@@ -283,6 +283,12 @@ func (c *checker) probedSymbol(k *ir.Probe) {
 	}
 	if k.Module != "" {
 		c.likelyModule(k)
+		return
+	}
+	if target.TextStart(k.Symbol) && k.Place == ir.AtInstruction {
+		if k.Offset == 0 {
+			c.startOfText(k.Span, k.Symbol)
+		}
 		return
 	}
 	fn, err := c.t.Function(k.Symbol)

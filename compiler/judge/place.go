@@ -110,6 +110,9 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 		}
 		return nil
 	}
+	if c.Module == "" && target.TextStart(c.Symbol) {
+		return p.fromText(c)
+	}
 	f, there, err := p.function(c.Module, c.Symbol)
 	if err != nil || !there {
 		return err
@@ -135,6 +138,17 @@ func (p *probe) placeKprobe(c *command.Kprobe) error {
 		return no("EILSEQ", "Probe point is not an instruction boundary", "no instruction of '%s' begins at +%d", c.Symbol, c.Offset).at(p.line, p.words[1])
 	}
 	p.is(c.Module, c.Symbol, f)
+	return nil
+}
+
+// fromText judges a place counted from the start of the kernel's code. Targets do
+// not keep addresses, so that the kernel tells if a function begins there, which
+// arguments and a return need.
+func (p *probe) fromText(c *command.Kprobe) error {
+	if c.Offset == 0 {
+		return no("EINVAL", unplaced, "'%s' is not a function; want an offset from it", c.Symbol).at(p.line, c.Symbol)
+	}
+	p.entry = true
 	return nil
 }
 

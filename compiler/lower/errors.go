@@ -305,7 +305,7 @@ func (l *lowerer) kprobeRefused(sp source.Span, name string) {
 }
 
 func (l *lowerer) ambiguousFunction(p *ir.Probe, n int) {
-	note := todo("a kprobe needs a name that only one function has; probe a function that calls it")
+	note := todo("they are static functions of several files; choose one by its distance from '_text' in /proc/kallsyms: 'kprobe _text+OFF', for this kernel build only")
 	if l.t.Has(target.FprobeEvents) && p.Offset == 0 {
 		note = todo("write 'func %s': an fprobe takes the one that can be traced", p.Symbol)
 	}

@@ -36,6 +36,11 @@ type Function struct {
 	Modules []string
 }
 
+// TextStart reports whether name marks where the kernel's code begins. Such a name
+// is not a function, but kprobes and perf(1) count an offset from it to any
+// instruction of the kernel: "_text+7478608".
+func TextStart(name string) bool { return name == "_text" || name == "_stext" }
+
 // Symbol tells what may be done with a symbol. name is the bare name, or
 // "MODULE:NAME". The lists are read as far as needed, and what was found is
 // kept. The error is about a list that is there and cannot be read.
