@@ -123,7 +123,7 @@ func (c *checker) scaledDuration(e *syntax.Binary, unit, to string) {
 	c.suggest(x + " as " + to)
 }
 
-// suggest tells of the last diagnostic what to write in its place.
+// suggest adds what to write to the last diagnostic, as a note and a Fix.
 func (c *checker) suggest(text string) {
 	d := &c.list[len(c.list)-1]
 	d.Notes = append(d.Notes, todo("write '%s'", text))

@@ -93,7 +93,7 @@ var workFiles = []workFile{{"alpha", 0}, {"beta.txt", 100}, {"gamma", 5000}}
 // tmpfsMagic is what a tmpfs says of itself in its superblock (magic.h).
 const tmpfsMagic = 0x01021994
 
-// facts are what a guest tells of itself.
+// facts are what a guest reports about itself.
 type facts struct {
 	TID, CPU int
 	Comm     string

@@ -63,7 +63,7 @@ func (r *run) endSnapshots() {
 	for _, s := range r.snapshots {
 		text, err := r.FS.Read(s.file)
 		if err != nil {
-			continue // its event is gone, which undoing tells of
+			continue // its event is gone, which undoing reports
 		}
 		for line := range strings.Lines(string(text)) {
 			c, err := command.Parse(s.file, strings.TrimSuffix(line, "\n"))

@@ -33,7 +33,7 @@ func (r *run) unpaired() (full, missed uint64) {
 			if !seen {
 				data, err := r.FS.Read(file)
 				if err != nil {
-					continue // somebody removed the event, which undoing tells of
+					continue // somebody removed the event, which undoing reports
 				}
 				text = string(data)
 				texts[file] = text
